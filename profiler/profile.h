@@ -130,10 +130,10 @@ typedef struct Profile {
     int64_t parameters_stored; // in the file that the model came from, tied ones apart
     int64_t
         parameters_guessed; // numbers of that file which it does not say to be parameters, or none
-    int64_t accumulate; // batches in a step, whose gradients add up; 1: one
-    char unit[16];      // what a step's rate counts: "samples", "images", "tokens"
-    int64_t units;      // of it in a step
-    char optimizer[32]; // "": none
+    int64_t accumulate;     // batches in a step, whose gradients add up; 1: one
+    char unit[16];          // what a step's rate counts: "samples", "images", "tokens"
+    int64_t units;          // of it in a step
+    char optimizer[32];     // "": none
     char device[16];
     int threads;
 

@@ -158,7 +158,8 @@ static uint16_t half_of(float x) {
     if (size > 0x7f800000u) return sign | 0x7e00u;  // NaN
     if (size >= 0x477ff000u) return sign | 0x7c00u; // from 65520 on: infinity
     // Below 2^-14 there are steps of 2^-24, and a float that is 0.5 or more has just these.
-    if (size < 0x38800000u) return sign | (uint16_t)(math_to_bits(math_from_bits(size) + 0.5f) & 0xffffu);
+    if (size < 0x38800000u)
+        return sign | (uint16_t)(math_to_bits(math_from_bits(size) + 0.5f) & 0xffffu);
     uint32_t odd = size >> 13 & 1u;
     return sign | (uint16_t)((size - (112u << 23) + 0xfffu + odd) >> 13);
 }

@@ -286,9 +286,10 @@ Status npy_write_as(const Tensor *tensor, const char *type, const char *path) {
     const int64_t number = 0;
     if (!element || tensor->dtype == DTYPE_UINT8 ||
         !element_store(element, &number, (DType)tensor->dtype, room))
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "npy_write_as: no %s of %s is written. HINT: f2, f4, f8, i1 to i8, u1 to u8, b1 "
-                         "of float32 or int64",
-                         type ? type : "type", dtype_name((DType)tensor->dtype));
+        return error_set(
+            STATUS_INVALID_ARGUMENT,
+            "npy_write_as: no %s of %s is written. HINT: f2, f4, f8, i1 to i8, u1 to u8, b1 "
+            "of float32 or int64",
+            type ? type : "type", dtype_name((DType)tensor->dtype));
     return write_as(tensor, element, path);
 }

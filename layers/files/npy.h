@@ -21,8 +21,9 @@ Tensor *npy_read_new(const char *path);
 // A contiguous tensor of any dtype. The file appears whole, or what was there stays as it was.
 // STATUS_IO; STATUS_DEVICE on meta.
 Status npy_write(const Tensor *tensor, const char *path);
-// The same, of float32 or int64, as numbers of NumPy's type: "f2", "f4", "f8", "i1" to "i8", "u1" to
-// "u8", "b1". Rounded to nearest; of an integer the lower bits. STATUS_INVALID_ARGUMENT: another type.
+// The same, of float32 or int64, as numbers of NumPy's type: "f2", "f4", "f8", "i1" to "i8", "u1"
+// to "u8", "b1". Rounded to nearest; of an integer the lower bits. STATUS_INVALID_ARGUMENT: another
+// type.
 Status npy_write_as(const Tensor *tensor, const char *type, const char *path);
 
 RIDGEPOINT_API_END

@@ -51,7 +51,7 @@ typedef struct OnnxPort { // an input or output
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
     const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"
-    bool batched; // of an input: its first size is the batch, which the file leaves open
+    bool batched;      // of an input: its first size is the batch, which the file leaves open
 } OnnxPort;
 
 typedef struct OnnxMissing {

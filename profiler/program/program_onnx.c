@@ -137,8 +137,8 @@ static void list_assumed(const OnnxModel *about, char *text, size_t size) {
         bool batch = strncmp(about->assumed[i].what, "batch size", 10) == 0;
         text_take_plain(about->assumed[i].what, what, sizeof(what));
         text_take_plain(about->assumed[i].taken, taken, sizeof(taken));
-        used += (size_t)snprintf(text + used, size - used, "%sassumed: %s: %s%s", i ? "\n" : "", what,
-                                 taken, batch ? ". HINT: --batch N takes another" : "");
+        used += (size_t)snprintf(text + used, size - used, "%sassumed: %s: %s%s", i ? "\n" : "",
+                                 what, taken, batch ? ". HINT: --batch N takes another" : "");
     }
     if (said < n && used < size)
         snprintf(text + used, size - used, "\nand %d more that --json lists", n - said);

@@ -1,5 +1,6 @@
-// onnx_change.h -- ONNX files of tests/fixtures/onnx read, to be changed, and written into the test's
-// own folder (work_folder.h), which it has begun. For tests that are built where protobuf-c is (tests/rules.mk).
+// onnx_change.h -- ONNX files of tests/fixtures/onnx read, to be changed, and written into the
+// test's own folder (work_folder.h), which it has begun. For tests that are built where protobuf-c
+// is (tests/rules.mk).
 #ifndef TESTS_LAYERS_ONNX_CHANGE_H
 #define TESTS_LAYERS_ONNX_CHANGE_H
 

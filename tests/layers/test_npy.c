@@ -138,16 +138,11 @@ START_TEST(other_types_hold_the_lower_bits_or_the_nearest) {
         const char *type;
         bool of_integers;
         int64_t want[4];
-    } cases[] = {{"i1", true, {-1, 44, 0, 1}},
-                 {"u1", true, {255, 44, 0, 1}},
-                 {"i2", true, {-1, 300, 0, 1}},
-                 {"u2", true, {65535, 300, 0, 1}},
-                 {"i4", true, {-1, 300, 0, 1}},
-                 {"u4", true, {4294967295, 300, 1 << 24, 1}},
-                 {"i8", true, {-1, 300, 0, 1}},
-                 {"b1", true, {1, 1, 0, 1}},
-                 {"b1", false, {1, 1, 0, 1}},
-                 {"i4", false, {-1, 300, 0, 1}}};
+    } cases[] = {{"i1", true, {-1, 44, 0, 1}},  {"u1", true, {255, 44, 0, 1}},
+                 {"i2", true, {-1, 300, 0, 1}}, {"u2", true, {65535, 300, 0, 1}},
+                 {"i4", true, {-1, 300, 0, 1}}, {"u4", true, {4294967295, 300, 1 << 24, 1}},
+                 {"i8", true, {-1, 300, 0, 1}}, {"b1", true, {1, 1, 0, 1}},
+                 {"b1", false, {1, 1, 0, 1}},   {"i4", false, {-1, 300, 0, 1}}};
     const float real[4] = {-1.25f, 300.0f, 0.0f, 1.0f};
     work_folder_begin();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {

@@ -5,7 +5,8 @@
 #include "layers/files/onnx.h"
 #include "tests/layers/onnx_change.h"
 
-// ---- a file, its inputs stored in it ---------------------------------------------------------------
+// ---- a file, its inputs stored in it
+// ---------------------------------------------------------------
 enum { MOST = 8 };
 typedef struct Stored {
     Onnx__Tensor tensor;
@@ -22,9 +23,8 @@ static void store(Stored *stored, char *name, Tensor *numbers, int type) {
     stored->tensor.data_type = type;
     stored->tensor.has_raw_data = true;
     stored->tensor.raw_data.len = (size_t)tensor_bytes(numbers);
-    stored->tensor.raw_data.data = numbers->dtype == DTYPE_INT64
-                                       ? (uint8_t *)tensor_labels(numbers)
-                                       : (uint8_t *)tensor_data(numbers);
+    stored->tensor.raw_data.data = numbers->dtype == DTYPE_INT64 ? (uint8_t *)tensor_labels(numbers)
+                                                                 : (uint8_t *)tensor_data(numbers);
 }
 
 static Tensor *input_new(const OnnxPort *port) {

@@ -1,11 +1,12 @@
 // test_onnx_partial.c -- what is counted of a file of which an operator is not known: all but that
-// operator. Each node of each graph is renamed in turn; what it then lacks, over all of them, is the
-// whole count.
+// operator. Each node of each graph is renamed in turn; what it then lacks, over all of them, is
+// the whole count.
 #include "layers/cost.h"
 #include "layers/files/onnx.h"
 #include "tests/layers/onnx_change.h"
 
-// ---- one node at a time ----------------------------------------------------------------------------
+// ---- one node at a time
+// ----------------------------------------------------------------------------
 typedef struct Result { // of a node
     Onnx__ValueInfo info;
     Onnx__Type type;
@@ -46,7 +47,9 @@ static bool count(const Onnx__Model *changed, bool partial, uint64_t macs[2], On
         in[i] = tensor_new(about->inputs[i].shape, about->inputs[i].dtype);
     bool counted = model && !layer_cost(model, in, about->n_inputs, &cost);
     macs[0] = counted ? cost.phase[PHASE_FORWARD].macs : 0;
-    macs[1] = counted ? cost.phase[PHASE_BACKWARD_INPUT].macs + cost.phase[PHASE_BACKWARD_WEIGHT].macs : 0;
+    macs[1] = counted
+                  ? cost.phase[PHASE_BACKWARD_INPUT].macs + cost.phase[PHASE_BACKWARD_WEIGHT].macs
+                  : 0;
     for (int i = 0; i < 8; i++) tensor_free(in[i]);
     layer_free(model);
     return counted;
@@ -57,7 +60,8 @@ static bool count(const Onnx__Model *changed, bool partial, uint64_t macs[2], On
 static void count_without(Onnx__Model *model, size_t i, const uint64_t whole[2], uint64_t lost[2]) {
     Onnx__Graph *graph = model->graph;
     Onnx__Node *node = graph->node[i];
-    Onnx__ValueInfo **outputs = graph->output, **infos = graph->value_info, *new_infos[8], *new_outputs[8];
+    Onnx__ValueInfo **outputs = graph->output, **infos = graph->value_info, *new_infos[8],
+                    *new_outputs[8];
     size_t n_outputs = graph->n_output, n_infos = graph->n_value_info, n = 0;
     Result results[8];
     OnnxModel about;
@@ -96,12 +100,14 @@ static void count_without(Onnx__Model *model, size_t i, const uint64_t whole[2],
                       (unsigned long long)macs[p], (unsigned long long)whole[p]);
         lost[p] = whole[p] - macs[p];
     }
-
 }
 
-static const char *const files[] = {"mlp.ts",     "cnn.ts",      "chargpt.ts", "encoder.ts",
-                                    "router.ts",  "shuffle.ts",  "attend.ts",  "steps.ts",
-                                    "lstm_stack.ts", "gru_both", "known_told", "transpose_groups", "conv_groups", "einsum_three", "matmul_batch", "gru.ts", "rnn_stack.ts", "style.ts"};
+static const char *const files[] = {"mlp.ts",      "cnn.ts",       "chargpt.ts",
+                                    "encoder.ts",  "router.ts",    "shuffle.ts",
+                                    "attend.ts",   "steps.ts",     "lstm_stack.ts",
+                                    "gru_both",    "known_told",   "transpose_groups",
+                                    "conv_groups", "einsum_three", "matmul_batch",
+                                    "gru.ts",      "rnn_stack.ts", "style.ts"};
 enum { FILES = sizeof files / sizeof files[0] };
 
 START_TEST(all_but_what_is_missing_is_counted) {

@@ -1,6 +1,6 @@
-// test_onnx_whole.c -- integers of ONNX files, of every width: what runs and what is computed while a
-// file is loaded give what ONNX says, to the last bit, and in its types.
-// The files: tests/fixtures/make_onnx_whole.py.
+// test_onnx_whole.c -- integers of ONNX files, of every width: what runs and what is computed while
+// a file is loaded give what ONNX says, to the last bit, and in its types. The files:
+// tests/fixtures/make_onnx_whole.py.
 #include <string.h>
 
 #include "layers/files/onnx.h"
@@ -17,7 +17,8 @@ typedef struct Numbers {
     double real[MOST];
 } Numbers;
 
-#define ARRAY(...) {__VA_ARGS__}
+#define ARRAY(...)                                                                                 \
+    { __VA_ARGS__ }
 #define GIVEN(name, n, whole, real) {name, NULL, n, whole, real},
 #define WANT(...)
 static const Numbers given[] = {

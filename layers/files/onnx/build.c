@@ -51,7 +51,8 @@ Tensor *step_number(const Step *step, Tensor *x) {
 
 Status step_run(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     step->op->run(step, training, in, out);
-    if (step->narrow && out[0]) out[0] = tensor_wrap(onnx_as_index(out[0]), step->narrow, step->is_signed);
+    if (step->narrow && out[0])
+        out[0] = tensor_wrap(onnx_as_index(out[0]), step->narrow, step->is_signed);
     for (int i = 0; i < step->n_out && !error_pending(); i++) {
         DType wanted = step->dtypes[i == 1];
         if (out[i] && (DType)out[i]->dtype != wanted) out[i] = tensor_cast(out[i], wanted);
@@ -140,8 +141,8 @@ Status step_build(Import *import, const Node *node, const Operator *op,
     op->build(import, node, step);
     size_t outputs = outputs_read(import, node);
     if (outputs > STEP_OUTPUTS && !error_pending())
-        import_error(import, STATUS_NOT_IMPLEMENTED, "%zu of its outputs are read, and at most %d can be",
-                     outputs, STEP_OUTPUTS);
+        import_error(import, STATUS_NOT_IMPLEMENTED,
+                     "%zu of its outputs are read, and at most %d can be", outputs, STEP_OUTPUTS);
     step->n_out = error_pending() ? 0 : (int)outputs;
     for (int i = 0; i < step->n_out; i++) step->out[i] = import_find(import, node->output[i]);
     return step_hand_over(import, step, take);

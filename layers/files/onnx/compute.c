@@ -50,8 +50,10 @@ static Status run_dry(Import *import, const Step *step, Tensor **in) {
 static Tensor *own_new(Tensor *result) {
     Tensor *dense = tensor_contiguous(result);
     if (!dense) return NULL;
-    if (tensor_bytes(dense) == dense->storage->bytes) return tensor_keep(tensor_reshape(dense, dense->shape));
-    if (dense->dtype == DTYPE_INT64) return tensor_from_labels_new(dense->shape, tensor_labels(dense));
+    if (tensor_bytes(dense) == dense->storage->bytes)
+        return tensor_keep(tensor_reshape(dense, dense->shape));
+    if (dense->dtype == DTYPE_INT64)
+        return tensor_from_labels_new(dense->shape, tensor_labels(dense));
     return tensor_from_floats_new(dense->shape, tensor_data(dense));
 }
 

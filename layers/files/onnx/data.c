@@ -88,9 +88,10 @@ const char *onnx_type_name(int type) {
     static const struct {
         int type;
         const char *name;
-    } others[] = {{8, "string"}, {14, "complex64"}, {15, "complex128"}, {17, "float8e4m3fn"},
-                  {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"},
-                  {21, "uint4"}, {22, "int4"}, {23, "float4e2m1"}, {24, "float8e8m0"}};
+    } others[] = {{8, "string"},          {14, "complex64"},      {15, "complex128"},
+                  {17, "float8e4m3fn"},   {18, "float8e4m3fnuz"}, {19, "float8e5m2"},
+                  {20, "float8e5m2fnuz"}, {21, "uint4"},          {22, "int4"},
+                  {23, "float4e2m1"},     {24, "float8e8m0"}};
     const Kind *kind = kind_by_type(type);
     for (size_t i = 0; i < sizeof others / sizeof others[0] && !kind; i++)
         if (others[i].type == type) return others[i].name;

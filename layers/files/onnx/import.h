@@ -23,7 +23,8 @@ enum {
     ONNX_BFLOAT16 = 16
 };
 bool onnx_is_float(int type); // in one of its precisions: all are float32 here
-// In what its numbers are computed: integers as int64, the rest as float32, truth values as 0 and 1.
+// In what its numbers are computed: integers as int64, the rest as float32, truth values as 0
+// and 1.
 DType onnx_dtype(int type);
 // The bits of an integer type, its sign included; 0: it is no integer.
 int onnx_bits(int type, bool *is_signed);
@@ -71,19 +72,19 @@ typedef struct Value {
     bool initial; // among the initialisers: not a node's constant
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
     float all;                                              // which number they are then
-    bool held;        // by a step: it is needed when the model runs
-    bool is_state;    // running statistics: no gradient
-    bool fixed;       // the exporter recorded that it is no parameter
-    bool folded;      // it recorded parameters that this was computed from
-    bool placed;      // it reaches where operators have weights, and nothing else runs on its way
-    bool moved;       // and other nodes are on that way
-    bool tied;        // the record says that layers share it
-    bool unread;      // by any node, and no output of the graph
-    bool poisoned;    // behind an operator that is missing
+    bool held;     // by a step: it is needed when the model runs
+    bool is_state; // running statistics: no gradient
+    bool fixed;    // the exporter recorded that it is no parameter
+    bool folded;   // it recorded parameters that this was computed from
+    bool placed;   // it reaches where operators have weights, and nothing else runs on its way
+    bool moved;    // and other nodes are on that way
+    bool tied;     // the record says that layers share it
+    bool unread;   // by any node, and no output of the graph
+    bool poisoned; // behind an operator that is missing
     const Onnx__TensorType *recorded; // what the file says of a node's result; NULL: nothing
-    const char *role; // what its first user calls it: "weight"
-    int role_step;    // and that user; -1: none
-    int slot;         // in the program; -1: nothing that runs reads it
+    const char *role;                 // what its first user calls it: "weight"
+    int role_step;                    // and that user; -1: none
+    int slot;                         // in the program; -1: nothing that runs reads it
     GateRows rows;
 } Value;
 
@@ -108,11 +109,11 @@ struct Import {
     bool recorded; // it recorded which names are parameters
     Step **steps;
     int n_steps, step_room;
-    Context *host;  // whose device is the CPU: constants are computed there
-    bool computing; // a constant, and no step of the model
-    int64_t held;   // elements of constants now held
-    int64_t worked; // of all that were computed
-    int64_t copied; // of parameters that the file holds once, and the model more often
+    Context *host;   // whose device is the CPU: constants are computed there
+    bool computing;  // a constant, and no step of the model
+    int64_t held;    // elements of constants now held
+    int64_t worked;  // of all that were computed
+    int64_t copied;  // of parameters that the file holds once, and the model more often
     OnnxSize *sizes; // what the names of sizes stand for
     int n_sizes;
     bool missing;   // operators are
@@ -263,7 +264,7 @@ int64_t import_index(const Import *import, const Value *indices, int64_t i, int6
 
 // ---- operators that are missing (missing.c) -----------------------------------------------------
 Status missing_note(Import *import, const Node *node); // there is one more of that name
-Status missing_report(const Import *import);            // the error that names them
+Status missing_report(const Import *import);           // the error that names them
 // With `partial`, a step in its place where it is known what shape it gives; else what is behind it
 // is poisoned.
 Status import_missing(Import *import, const Node *node);
@@ -337,7 +338,7 @@ Status step_build_one(Import *import, const Node *node, Step *step); // takes th
 // constant is computed the step ends then, else it is one of the import's.
 Status step_build(Import *import, const Node *node, const Operator *op,
                   Status (*take)(Import *import, Step *step));
-int step_type(const Step *step, int i); // ONNX's, of result i
+int step_type(const Step *step, int i);                               // ONNX's, of result i
 Step *step_new(Import *import, const Node *node, const Operator *op); // without inputs and outputs
 // What it reads and gives is there: `take` gets it, unless an error is pending.
 Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step));
@@ -360,7 +361,7 @@ Tensor *onnx_from_begin(Tensor *at, int64_t size); // indices, those from the en
 
 // ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);
-Status import_inputs(Import *import);                 // inputs.c: the graph's, and their sizes
+Status import_inputs(Import *import); // inputs.c: the graph's, and their sizes
 // How large a dimension is, by the file or by what its name stands for; -1: nobody knows.
 int64_t import_size(const Import *import, const Onnx__Dimension *dim);
 Status import_node(Import *import, const Node *node); // node.c

@@ -392,8 +392,7 @@ static Status keep_symbols(const Inputs *all) {
     Import *import = all->import;
     import->sizes = memory_new((size_t)all->n_symbols * sizeof(OnnxSize));
     for (int i = UNNAMED_BATCH + 1; i < all->n_symbols && import->sizes; i++)
-        import->sizes[import->n_sizes++] =
-            (OnnxSize){all->symbols[i].name, all->symbols[i].size};
+        import->sizes[import->n_sizes++] = (OnnxSize){all->symbols[i].name, all->symbols[i].size};
     return error_status();
 }
 

@@ -20,8 +20,9 @@ static Status make_constant(Import *import, const Node *node) {
     bool one_integer = !a && (a = attribute_find(node, "value_int")) != NULL;
     bool floats = !a && (a = attribute_find(node, "value_floats")) != NULL;
     if (!a && !(a = attribute_find(node, "value_ints")))
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "it holds no numbers, but a text or a sparse tensor, which are not read");
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "it holds no numbers, but a text or a sparse tensor, which are not read");
     bool is_float = one_float || floats;
     Shape shape = SHAPE((int64_t)(floats ? a->n_floats : a->n_ints));
     if (one_float || one_integer) shape = SHAPE_SCALAR;
@@ -122,9 +123,11 @@ static Status make_range(Import *import, const Node *node) {
     Value *out = node_output(import, node, 0);
     if (shape_numel(begin->shape) != 1 || shape_numel(end->shape) != 1 ||
         shape_numel(delta->shape) != 1)
-        return import_error(import, STATUS_SHAPE, "its start, limit and delta must be one number each");
+        return import_error(import, STATUS_SHAPE,
+                            "its start, limit and delta must be one number each");
     bool integers = begin->data->dtype == DTYPE_INT64;
-    int64_t n = count_range(value_integer(begin, 0), value_integer(end, 0), value_integer(delta, 0));
+    int64_t n =
+        count_range(value_integer(begin, 0), value_integer(end, 0), value_integer(delta, 0));
     if (!integers) {
         double first = value_number(begin, 0), each = value_number(delta, 0);
         double count = ceil((value_number(end, 0) - first) / each);
@@ -135,8 +138,7 @@ static Status make_range(Import *import, const Node *node) {
     for (int64_t i = 0; i < n && integers; i++)
         value_integers(out)[i] = value_integer(begin, 0) + i * value_integer(delta, 0);
     for (int64_t i = 0; i < n && !integers; i++)
-        value_floats(out)[i] =
-            (float)(value_number(begin, 0) + (double)i * value_number(delta, 0));
+        value_floats(out)[i] = (float)(value_number(begin, 0) + (double)i * value_number(delta, 0));
     return STATUS_OK;
 }
 
@@ -161,13 +163,11 @@ static Status make_places(Import *import, const Node *node) {
 }
 
 const Maker *onnx_maker(const char *op_type) {
-    static const Maker makers[] = {{"Constant", make_constant, 0, false},
-                                   {"ConstantOfShape", make_filled, 1, false},
-                                   {"EyeLike", make_diagonal, 1, true},
-                                   {"NonZero", make_places, 1, false},
-                                   {"Range", make_range, 3, false},
-                                   {"Shape", make_shape, 1, true},
-                                   {"Size", make_size, 1, true}};
+    static const Maker makers[] = {
+        {"Constant", make_constant, 0, false}, {"ConstantOfShape", make_filled, 1, false},
+        {"EyeLike", make_diagonal, 1, true},   {"NonZero", make_places, 1, false},
+        {"Range", make_range, 3, false},       {"Shape", make_shape, 1, true},
+        {"Size", make_size, 1, true}};
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
         if (strcmp(makers[i].name, op_type) == 0) return &makers[i];
     return NULL;

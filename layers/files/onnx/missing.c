@@ -1,5 +1,5 @@
-// missing.c -- operators that are not known: named all at once or, for counting what is around them,
-// steps that read what they read and cost nothing, where it is known what shape they give.
+// missing.c -- operators that are not known: named all at once or, for counting what is around
+// them, steps that read what they read and cost nothing, where it is known what shape they give.
 #include <stdio.h>
 #include <string.h>
 
@@ -55,11 +55,23 @@ static bool recorded_shape(const Import *import, const Value *value, Shape *shap
     return true;
 }
 
-// ONNX's own operators that give the shape of their first input, or what all of theirs broadcast to.
+// ONNX's own operators that give the shape of their first input, or what all of theirs broadcast
+// to.
 static bool like_shape(Import *import, const Node *node, Shape *shape) {
-    static const char *const first[] = {
-        "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cosh", "Hardmax",
-        "LRN", "LpNormalization", "MeanVarianceNormalization", "Sinh", "Tan"};
+    static const char *const first[] = {"Acos",
+                                        "Acosh",
+                                        "Asin",
+                                        "Asinh",
+                                        "Atan",
+                                        "Atanh",
+                                        "BitwiseNot",
+                                        "Cosh",
+                                        "Hardmax",
+                                        "LRN",
+                                        "LpNormalization",
+                                        "MeanVarianceNormalization",
+                                        "Sinh",
+                                        "Tan"};
     static const char *const all[] = {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
     const Value *in = node_input(import, node, 0);
     bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
@@ -161,7 +173,8 @@ Status import_missing(Import *import, const Node *node) {
         const Value *first = node_input(import, node, 0);
         Shape shape;
         if (!value) continue;
-        value->poisoned = !recorded_shape(import, value, &shape) && !like_shape(import, node, &shape);
+        value->poisoned =
+            !recorded_shape(import, value, &shape) && !like_shape(import, node, &shape);
         if (error_pending()) return error_status();
         int type = value->recorded ? value->recorded->elem_type : first ? first->type : ONNX_FLOAT;
         if (!value->poisoned && add_stand_in(import, node, output, type, shape))

@@ -19,7 +19,7 @@ static const Operator *find(const Operator *const tables[], size_t n, const char
 // numbers are many. Of the others, constants are computed whenever the model runs.
 static const Operator *const quick[] = {onnx_elements, onnx_activations, onnx_moves,
                                         onnx_picks,    onnx_places,      onnx_reductions};
-static const Operator *const others[] = {onnx_products,  onnx_images, onnx_norms, onnx_recurrent,
+static const Operator *const others[] = {onnx_products,  onnx_images, onnx_norms,  onnx_recurrent,
                                          onnx_attention, onnx_random, onnx_classic};
 
 static const Operator *quick_operator(const char *op_type) {
@@ -102,8 +102,8 @@ static bool renames(Import *import, const Node *node) {
     if (strcmp(node->op_type, "Dropout") == 0) { // without its third input it does nothing
         Value *trains = node_input(import, node, 2);
         bool known = trains && trains->kind == VALUE_CONSTANT && shape_numel(trains->shape) == 1;
-        bool evaluates = !trains || (known && value_data(import, trains) &&
-                                     value_number(trains, 0) == 0.0);
+        bool evaluates =
+            !trains || (known && value_data(import, trains) && value_number(trains, 0) == 0.0);
         const Value *mask = node_output(import, node, 1);
         return evaluates && (!mask || mask->readers == 0);
     }

@@ -81,7 +81,8 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
     return done(step->op->of_two(a, step_number(step, in[1])), out);
 }
 
-// ---- powers: of integers count, which is known while the file is loaded ----------------------------
+// ---- powers: of integers count, which is known while the file is loaded
+// ----------------------------
 static Status build_power(Import *import, const Node *node, Step *step) {
     Value *exponent = node_input(import, node, 1);
     if (!has_integers(import, node) || !exponent) return build_two(import, node, step);
@@ -90,9 +91,10 @@ static Status build_power(Import *import, const Node *node, Step *step) {
     step->params.plain.count = one ? value_integer(exponent, 0) : -1;
     if (step->params.plain.count < 0 ||
         value_number(exponent, 0) != (double)step->params.plain.count)
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "a power of integers by what is no constant whole number from 0 on. HINT: "
-                            "Cast to float before it, where no number is above 2^24");
+        return import_error(
+            import, STATUS_NOT_IMPLEMENTED,
+            "a power of integers by what is no constant whole number from 0 on. HINT: "
+            "Cast to float before it, where no number is above 2^24");
     return step_inputs(import, node, step, 1);
 }
 
@@ -146,7 +148,8 @@ static Status build_where(Import *import, const Node *node, Step *step) {
 
 static Status run_where(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
-    return done(tensor_where(onnx_as_float(in[0]), step_number(step, in[1]), step_number(step, in[2])),
+    return done(tensor_where(onnx_as_float(in[0]), step_number(step, in[1]),
+                             step_number(step, in[2])),
                 out);
 }
 

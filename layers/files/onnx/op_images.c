@@ -328,6 +328,10 @@ const Operator onnx_images[] = {
      .module = "AdaptiveMaxPool2d"},
     {.name = "Resize", .build = build_resize, .run = run_resize, .module = "Upsample"},
     {.name = "Upsample", .build = build_resize, .run = run_resize, .module = "Upsample"},
-    {.name = "DepthToSpace", .build = build_depth, .run = run_depth, .module = "PixelShuffle", .whole = WHOLE_MOVED},
+    {.name = "DepthToSpace",
+     .build = build_depth,
+     .run = run_depth,
+     .module = "PixelShuffle",
+     .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -224,7 +224,11 @@ static Status run_triangle(const Step *step, bool training, Tensor *const in[], 
 
 const Operator onnx_moves[] = {
     {.name = "Reshape", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
-    {.name = "Flatten", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED, .module = "Flatten"},
+    {.name = "Flatten",
+     .build = build_reshape,
+     .run = run_reshape,
+     .whole = WHOLE_MOVED,
+     .module = "Flatten"},
     {.name = "Squeeze", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
     {.name = "Unsqueeze", .build = build_reshape, .run = run_reshape, .whole = WHOLE_MOVED},
     {.name = "Transpose", .build = build_transpose, .run = run_transpose, .whole = WHOLE_MOVED},

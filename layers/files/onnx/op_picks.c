@@ -179,8 +179,15 @@ static Status run_entries(const Step *step, bool training, Tensor *const in[], T
 }
 
 const Operator onnx_picks[] = {
-    {.name = "Gather", .build = build_gather, .run = run_gather, .module = "Embedding", .whole = WHOLE_MOVED},
+    {.name = "Gather",
+     .build = build_gather,
+     .run = run_gather,
+     .module = "Embedding",
+     .whole = WHOLE_MOVED},
     {.name = "GatherElements", .build = build_elements, .run = run_elements, .whole = WHOLE_MOVED},
-    {.name = "ArrayFeatureExtractor", .build = build_entries, .run = run_entries, .whole = WHOLE_MOVED},
+    {.name = "ArrayFeatureExtractor",
+     .build = build_entries,
+     .run = run_entries,
+     .whole = WHOLE_MOVED},
     {.name = NULL},
 };

@@ -76,7 +76,7 @@ typedef struct WideParams { // of a reshape to more dimensions than a tensor has
 } WideParams;
 typedef struct NormParams {
     float epsilon, momentum;
-    bool trains; // it goes by the batch in evaluation, too
+    bool trains;   // it goes by the batch in evaluation, too
     bool computed; // of a batch norm: its statistics, by other steps
     int64_t groups;
     Shape row;
@@ -139,8 +139,8 @@ struct Step {
     int narrow; // they wrap around at so many bits; 0: they do not
     bool is_signed;
     DType dtypes[2]; // of its first result and the others; of the second one
-    char *path; // of its layer; NULL: the model itself
-    bool dead;  // joined into another, or nobody needs it
+    char *path;      // of its layer; NULL: the model itself
+    bool dead;       // joined into another, or nobody needs it
 };
 
 #endif

@@ -10,8 +10,8 @@
 #include "tensor/memory.h"
 #include "tensor/op.h"
 
-// Elements of computed constants that may be held at any time: half a gigabyte. A graph of thousands
-// of nodes about shapes and masks needs some hundred thousand.
+// Elements of computed constants that may be held at any time: half a gigabyte. A graph of
+// thousands of nodes about shapes and masks needs some hundred thousand.
 static const int64_t MOST_HELD = (int64_t)1 << 26;
 // And of all that are computed on the way, or read for fewer: some seconds.
 static const int64_t MOST_WORKED = (int64_t)1 << 30;
