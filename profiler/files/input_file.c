@@ -22,10 +22,12 @@ static char *read_all(int file, const char *path, size_t most, size_t *used) {
     char *text = memory_new(size);
     ssize_t got = 1;
     for (*used = 0; text && got > 0 && *used <= most; *used += got > 0 ? (size_t)got : 0) {
-        char *larger = *used + 1 < size ? text : memory_resize(text, size, 2 * size);
-        if (!larger) break; // an error is pending
-        size = larger == text ? size : 2 * size;
-        text = larger;
+        if (*used + 1 == size) { // full, but for the NUL
+            char *larger = memory_resize(text, size, 2 * size);
+            if (!larger) break; // an error is pending
+            text = larger;      // which may be where it was
+            size *= 2;
+        }
         got = read_some(file, text + *used, size - 1 - *used);
     }
     if (got < 0)
@@ -44,7 +46,10 @@ char *input_file_read(const char *path, size_t most, size_t *size) {
     char *text = read_all(file, path, most, size);
     close(file);
     if (text && !error_pending() && *size > most)
-        error_set(STATUS_FORMAT, "%s: larger than any such file", path);
+        error_set(STATUS_FORMAT,
+                  "%s: larger than any such file, which has at most %zu bytes. HINT: is it "
+                  "another file's name?",
+                  path, most);
     if (!error_pending()) return text;
     memory_free(text);
     return NULL;

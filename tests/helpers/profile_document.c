@@ -219,7 +219,6 @@ void document_check(json_t *document) {
                                        "model.dtype",
                                        "model.parameters_stored",
                                        "model.parameters_guessed",
-                                       "model.assumed",
                                        "model.trainable_parameters",
                                        "model.parameter_bytes",
                                        "totals.step.samples_per_second",

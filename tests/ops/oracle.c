@@ -110,7 +110,7 @@ static bool run_elementwise(OracleCall *call) {
     return true;
 }
 
-static uint64_t bytes_of(const OracleTensor *t, int64_t elements) {
+uint64_t oracle_bytes_of(const OracleTensor *t, int64_t elements) {
     static const uint64_t sizes[DTYPE_COUNT] = {
         [DTYPE_FLOAT32] = 4, [DTYPE_INT64] = 8, [DTYPE_UINT8] = 1};
     return (uint64_t)elements * sizes[t->dtype];
@@ -128,12 +128,12 @@ static void count_traffic(OracleCall *call) {
     for (int i = 0; i < call->n_in; i++) {
         const OracleTensor *in = &call->in[i];
         if (in->identity == NULL || seen_before(call, i, in->identity)) continue;
-        call->counted.bytes_read += bytes_of(in, in->distinct);
+        call->counted.bytes_read += oracle_bytes_of(in, in->distinct);
     }
     for (int i = 0; i < call->n_out; i++) {
         const OracleTensor *out = &call->out[i];
         if (seen_before(call, call->n_in, out->identity)) continue;
-        call->counted.bytes_written += bytes_of(out, out->numel);
+        call->counted.bytes_written += oracle_bytes_of(out, out->numel);
     }
 }
 
@@ -146,13 +146,13 @@ static void add_sum(OracleCall *call) {
     bool scatters = adds_anyway || op == OP_slice_backward;
     int64_t reached = scatters && call->in[0].numel < y->numel ? call->in[0].numel : y->numel;
     if (!adds_anyway) call->counted.elementwise_flops += (uint64_t)reached;
-    call->counted.bytes_read += bytes_of(y, reached);
-    call->counted.bytes_written -= bytes_of(y, y->numel - reached);
+    call->counted.bytes_read += oracle_bytes_of(y, reached);
+    call->counted.bytes_written -= oracle_bytes_of(y, y->numel - reached);
     for (int64_t i = 0; i < y->numel; i++) y->values[i] += call->sum.values[i];
 }
 
 void oracle_writes_input(OracleCall *call, int index) {
-    call->counted.bytes_written += bytes_of(&call->in[index], call->in[index].distinct);
+    call->counted.bytes_written += oracle_bytes_of(&call->in[index], call->in[index].distinct);
 }
 
 bool oracle_run(OracleCall *call) {

@@ -98,6 +98,7 @@ typedef struct OracleRows { // of n elements: as many of the last dims as params
 } OracleRows;
 OracleRows oracle_rows(Shape shape, const OpParams *params);
 Shape oracle_without_dim(Shape shape, int dim, bool keep_dim);
+uint64_t oracle_bytes_of(const OracleTensor *t, int64_t elements); // of its element type
 void oracle_writes_input(OracleCall *call, int index); // counts in[index] as written in place
 
 typedef bool (*OracleFunction)(OracleCall *call);

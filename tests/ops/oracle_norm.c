@@ -99,7 +99,7 @@ static bool embedding(OracleCall *call) {
     shape.dims[shape.ndim++] = d;
     if (!oracle_expects(call, 0, shape)) return false;
     if (index->numel < count)
-        call->counted.bytes_read -= (uint64_t)(4 * d * (count - index->numel));
+        call->counted.bytes_read -= oracle_bytes_of(table, d * (count - index->numel));
     for (int64_t i = 0; i < call->out[0].numel; i++)
         call->out[0].values[i] = table->values[(int64_t)index->values[i / d] * d + i % d];
     return true;

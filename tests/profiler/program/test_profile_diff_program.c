@@ -227,7 +227,7 @@ START_TEST(a_fifo_is_not_waited_for_without_end) {
     char script[600];
     snprintf(script, sizeof script,
              "mkfifo fifo\n'%s' --device meta --compare fifo 2> said & sleep 0.3\nkill -TERM $!\n"
-             "wait $! && exit 1 || [ $? = 143 ]\ngrep -q 'fifo: Interrupted' said\n"
+             "wait $! && exit 1 || [ $? = 143 ]\n[ ! -s said ]\n"
              "'%s' --device meta --save base.json --quiet\n"
              "cat base.json > fifo & '%s' --device meta --compare fifo | grep -q 'all as before'\n",
              program_path("profile_mlp"), program_path("profile_mlp"), program_path("profile_mlp"));

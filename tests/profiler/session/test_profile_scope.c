@@ -131,7 +131,7 @@ START_TEST(a_kernel_in_a_layer_is_in_its_profile_predicted_as_executed) {
     bodies = 0;
     profile_training(model, optimizer_defaults(OPTIMIZER_ADAM), x, labels, options, &profile);
     expect_no_error();
-    ck_assert_msg(profile.reconciled, "%s", profile.difference);
+    ck_assert_msg(profile.reconciled == !_i && !profile.difference[0], "%s", profile.difference);
     ck_assert(_i ? bodies == 0 : bodies > 5);
     const ProfileLayer *mine = layer_of(&profile, "mine.by hand");
     ck_assert(mine && strcmp(mine->type, "scope") == 0);
