@@ -102,10 +102,6 @@ static Status make_diagonal(Import *import, const Node *node) {
 }
 
 // ---- of numbers ---------------------------------------------------------------------------------
-static Status endless(Import *import) {
-    return import_error(import, STATUS_FORMAT, "its range never ends: its delta is 0 or no number");
-}
-
 // How many numbers there are from `begin` to before `end`; -1: more than int64 holds, or no end.
 static int64_t count_range(int64_t begin, int64_t end, int64_t delta) {
     int64_t span;
@@ -133,7 +129,10 @@ static Status make_range(Import *import, const Node *node) {
         double count = ceil((value_number(end, 0) - first) / each);
         n = each != 0.0 && count < 0x1p53 ? (count > 0.0 ? (int64_t)count : 0) : -1;
     }
-    if (n < 0) return endless(import);
+    if (n < 0)
+        return import_error(import, STATUS_FORMAT,
+                            "its range never ends, or has more numbers than can be counted. HINT: "
+                            "its delta must be a number other than 0");
     if (value_make(import, out, begin->type, SHAPE(n))) return error_status();
     for (int64_t i = 0; i < n && integers; i++)
         value_integers(out)[i] = value_integer(begin, 0) + i * value_integer(delta, 0);

@@ -157,7 +157,10 @@ static int64_t reserve(Import *import, Shape shape) {
 
 // A tensor with data, of the host: the walk's own context is one without.
 static Tensor *host_new(Import *import, int type, Shape shape) {
-    if (reserve(import, shape) < 0) return NULL;
+    if (!onnx_is_known(type))
+        import_error(import, STATUS_NOT_IMPLEMENTED, "a constant of type %s (%d) is not read",
+                     onnx_type_name(type), type);
+    if (error_pending() || reserve(import, shape) < 0) return NULL;
     context_push(import->host);
     Tensor *tensor = tensor_new(shape, onnx_dtype(type));
     context_pop();
@@ -176,7 +179,7 @@ Status value_set(Import *import, Value *value, int type, Tensor *data) {
 
 Status value_make(Import *import, Value *value, int type, Shape shape) {
     Tensor *data = host_new(import, type, shape);
-    if (data) memset(tensor_raw(data), 0, (size_t)tensor_bytes(data));
+    if (data && data->numel > 0) memset(tensor_raw(data), 0, (size_t)tensor_bytes(data));
     return value_set(import, value, type, data);
 }
 
