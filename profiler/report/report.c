@@ -26,8 +26,10 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     if (over)
         snprintf(spread, sizeof(spread), "(median; %s %s)", over,
                  text_durations(s->ci95_low, s->ci95_high).s);
-    fprintf(file, "  %-14s%8s %-35s %9s %s/s\n", what, text_duration(s->median).s, spread,
-            report_rate(units, latency).s, profile->unit);
+    // An interval in two units ("904 ns-1.54 us") takes room that the rate does not need.
+    int width = (int)strlen(spread) > 35 ? (int)strlen(spread) : 35;
+    fprintf(file, "  %-14s%8s %-*s%*s %s/s\n", what, text_duration(s->median).s, width, spread,
+            45 - width, report_rate(units, latency).s, profile->unit);
 }
 
 static void print_rate(FILE *file, const char *what, const Latency *latency, int64_t units,
