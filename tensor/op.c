@@ -117,7 +117,7 @@ Status op_error(const OpCall *call, Status status, const char *format, ...) {
     char reason[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reason, sizeof(reason), format, arguments);
+    vsnprintf(reason, sizeof(reason), format ? format : "an error without a message", arguments);
     va_end(arguments);
     return error_set(status, "%s: %s", text, reason);
 }

@@ -41,7 +41,7 @@ Status error_set(Status status, const char *format, ...) {
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
+    vsnprintf(text + used, size - used, format ? format : "an error without a message", arguments);
     va_end(arguments);
     const char *stop = getenv("RIDGEPOINT_ABORT_ON_ERROR"); // for a debugger, never in production
     if (stop && stop[0] == '1') abort();

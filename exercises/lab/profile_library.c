@@ -19,9 +19,11 @@
 Status layer_output_shape(const Layer *layer, Shape in, Shape *out) {
     Context *context = dry_run_begin(layer);
     Tensor *x = context ? tensor_new(in, DTYPE_FLOAT32) : NULL;
-    Tensor *y = x ? layer_forward((Layer *)(uintptr_t)layer, x) : NULL;
+    Scope *scope = x ? scope_open() : NULL;
+    Tensor *y = scope ? layer_forward((Layer *)(uintptr_t)layer, x) : NULL;
     Status status = y ? STATUS_OK : error_status();
     if (y) *out = tensor_shape(y);
+    scope_close(scope);
     tensor_free(x);
     if (context) dry_run_end(context);
     error_clear(); // the caller has the status, and may go on

@@ -116,7 +116,9 @@ void step_record_start(StepRecord *record, const Machine *machine) {
     observer_add(&record->observer);
 }
 
-void step_record_stop(StepRecord *record) { observer_remove(&record->observer); }
+void step_record_stop(StepRecord *record) {
+    if (GIVEN(record)) observer_remove(&record->observer);
+}
 
 void step_record_free(StepRecord *record) {
     if (!GIVEN(record)) return;

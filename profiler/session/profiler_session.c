@@ -5,6 +5,7 @@
 #include "profiler/files/trace.h"
 #include "profiler/session/profiler_parts.h"
 #include "tensor/clock.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 
 ProfilerOptions profiler_defaults(void) {
@@ -171,7 +172,9 @@ Status profiler_stop(Profiler *profiler) {
     return observe(profiler, false);
 }
 
-const Timeline *profiler_timeline(const Profiler *profiler) { return &profiler->timeline; }
+const Timeline *profiler_timeline(const Profiler *profiler) {
+    return GIVEN(profiler) ? &profiler->timeline : NULL;
+}
 
 Status profiler_write_trace(const Profiler *profiler, const char *path) {
     if (!profiler) return error_set(STATUS_INVALID_ARGUMENT, "profiler_write_trace: no profiler");

@@ -44,7 +44,7 @@ static void expect_same(Tensor *y, Tensor *want, const char *name) {
     const void *left = y->dtype == DTYPE_INT64 ? (void *)tensor_labels(y) : (void *)tensor_data(y);
     const void *right =
         y->dtype == DTYPE_INT64 ? (void *)tensor_labels(want) : (void *)tensor_data(want);
-    ck_assert_msg(memcmp(left, right, (size_t)tensor_bytes(y)) == 0, "%s", name);
+    ck_assert_msg(y->numel == 0 || memcmp(left, right, (size_t)tensor_bytes(y)) == 0, "%s", name);
 }
 
 // Files whose inputs are of a type that a tensor here has.
@@ -74,7 +74,7 @@ static bool same_where_stored(const char *name) {
     if (fits) {
         size_t n = graph->n_initializer, n_inputs = graph->n_input;
         Onnx__Tensor **before = graph->initializer;
-        memcpy(initial, before, n * sizeof *initial);
+        if (n > 0) memcpy(initial, before, n * sizeof *initial);
         for (size_t i = 0; i < n_inputs; i++) {
             int type = in[i]->dtype == DTYPE_INT64 ? 7 : 1;
             store(&stored[i], graph->input[i]->name, in[i], type);

@@ -120,7 +120,8 @@ const char *lab_text_folder(void) {
 
 // ---- runs --------------------------------------------------------------------------------------
 void lab_assert_in(const char *text, const char *part) {
-    ck_assert_msg(strstr(text, part) != NULL, "lacks \"%s\":\n%s", part, text);
+    ck_assert_msg(text && strstr(text, part), "lacks \"%s\":\n%.3000s", part,
+                  text ? text : "nothing");
 }
 
 // Of what the program says itself all is ASCII.
@@ -134,8 +135,8 @@ static void assert_narrow(const char *text) {
 
 char *lab_run_bare(const char *arguments, int status, const char *part) {
     ProgramRun run = program_run(program_path("lab"), arguments, PROGRAM_CAPTURED);
-    ck_assert_msg(run.status == status, "lab %s: exit status %d instead of %d\n%s%s", arguments,
-                  run.status, status, run.out, run.err);
+    ck_assert_msg(run.status == status, "lab %s: exit status %d instead of %d\n%.3000s%.300s",
+                  arguments, run.status, status, run.out, run.err);
     lab_assert_in(run.out, part);
     assert_narrow(run.out);
     free(run.err);

@@ -243,6 +243,8 @@ START_TEST(the_courses_own_numbers_are_the_librarys) {
                             " \"fill_bytes_per_second\": 40e9, \"move_bytes_per_second\": 31e9}]}");
     snprintf(arguments, sizeof arguments,
              "profile --files exercises/solutions --peaks %s/machine.json", folder);
+    // What is alive when the program ends is what the measured files leave: of no matter here.
+    setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
     char *out = lab_run_bare(arguments, 0, "ceilings 150.0 GFLOP/s and 20.0 GB/s (DRAM)");
     static const char *const rows[] = {"parameters ", "bytes written ", "intensity, ",
                                        "ridge, ",     "roof, us ",      "bound ",
@@ -254,7 +256,9 @@ START_TEST(the_courses_own_numbers_are_the_librarys) {
         lab_assert_in(strstr(out, row), "same\n");
     }
     lab_assert_in(out, "  ridge, FLOP/B                         7.50              7.50   same\n");
-    ck_assert_msg(!strstr(out, "DIFFERENT") && !strstr(out, "(exercise "), "%s", out);
+    const char *other =
+        strstr(out, "DIFFERENT") ? strstr(out, "DIFFERENT") : strstr(out, "(exercise ");
+    ck_assert_msg(!other, "%.300s", other - (other - out < 80 ? other - out : 80));
     free(out);
     lab_folder_remove();
 }
