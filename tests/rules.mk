@@ -63,8 +63,9 @@ include $(sort $(wildcard tests/*/rules.mk))
 TEST_ENVIRONMENT_asan := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=8 \
     ASAN_OPTIONS=detect_stack_use_after_return=1:intercept_tls_get_addr=0 \
     UBSAN_OPTIONS=print_stacktrace=1
-# All but three that take minutes there: they run the kernels that `cuda` runs, in other orders.
-TOPICS_asan = $(filter-out cuda_networks cuda_orders cuda_support,$(ALL_TOPICS))
+# All but four that take minutes there: they run the kernels that other topics run, in other orders
+# or in larger networks.
+TOPICS_asan = $(filter-out cuda_networks cuda_orders cuda_support zoo_steps,$(ALL_TOPICS))
 # OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
 TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
 TOPICS_tsan := pool context loader prefetch
