@@ -32,6 +32,7 @@ START_TEST(hostile_files_are_refused) {
     } files[] = {{"bad_outside", STATUS_FORMAT, "which is not beside it or below"},
                  {"bad_large", STATUS_FORMAT, "holds 1 numbers, not 3221225472"},
                  {"bad_fill", STATUS_OUT_OF_MEMORY, "constants of more than"},
+                 {"bad_expand", STATUS_OUT_OF_MEMORY, "constants of more than"},
                  {"bad_cycle", STATUS_FORMAT, "\"b\" is stored nowhere, and no node before"},
                  {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
                  {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"},

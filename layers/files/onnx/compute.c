@@ -41,6 +41,9 @@ static Status run_dry(Import *import, const Step *step, Tensor **in) {
     }
     Scope *scope = error_pending() ? NULL : scope_open();
     if (scope && !run_on(step, in, out)) check_size(import, before);
+    // A result that is a view (Expand) takes room only once it has numbers of its own.
+    for (int i = 0; i < step->n_out && !error_pending(); i++)
+        if (out[i]) import_room(import, shape_numel(out[i]->shape));
     scope_close(scope);
     for (int i = 0; i < step->n_in; i++) tensor_free(in[i]);
     return error_status();
