@@ -125,15 +125,14 @@ typedef struct Profile {
     char model[160];
     Shape input;
     int64_t batch, parameters, trainable_parameters, parameter_bytes;
-    Precision precision;       // in which its reals are counted; float32 where it ran
-    bool fixed_layers;         // by no flag: advice does not name --layers or --fuse
-    int64_t parameters_stored; // in the file that the model came from, tied ones apart
-    int64_t
-        parameters_guessed; // numbers of that file which it does not say to be parameters, or none
-    int64_t accumulate;     // batches in a step, whose gradients add up; 1: one
-    char unit[16];          // what a step's rate counts: "samples", "images", "tokens"
-    int64_t units;          // of it in a step
-    char optimizer[32];     // "": none
+    Precision precision;        // in which its reals are counted; float32 where it ran
+    bool fixed_layers;          // by no flag: advice does not name --layers or --fuse
+    int64_t parameters_stored;  // in the file that the model came from, tied ones apart
+    int64_t parameters_guessed; // numbers of that file of which it does not say what they are
+    int64_t accumulate;         // batches in a step, whose gradients add up; 1: one
+    char unit[16];              // what a step's rate counts: "samples", "images", "tokens"
+    int64_t units;              // the units in a step
+    char optimizer[32];         // "": none
     char device[16];
     int threads;
 

@@ -289,7 +289,7 @@ static Status odd_lists(Draw *draw, CaseRun *run) {
                    draw->run == 3 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
 }
 
-enum { TRAINING = 1 }; // of the two functions
+enum { TRAINING = 1 }; // the index of the second function, which counts a training step
 
 static const ExerciseCase cases[] = {
     {.name = "live_peak_total",

@@ -113,7 +113,7 @@ typedef struct ExerciseCase {
     const char *needs;   // the case that must pass too, where a stub's answer is right; or NULL
     const char *by_hand; // asked in by_hand.txt under this key, no code is run; or NULL
     const char *beside;  // another file of the student's that `make` reads: "sweep.csv"; or NULL
-    int function;        // of those of the exercise, which one it calls
+    int function;        // the index of the exercise's function that it calls
     Status (*make)(Draw *draw, CaseRun *run);
 } ExerciseCase;
 
@@ -121,7 +121,7 @@ typedef struct ExerciseCase {
 typedef struct Exercise {
     const char *number;   // "02"
     const char *name;     // "count_flops": its file is ex02_count_flops.c
-    const char *function; // that the worker calls, "count_flops"; several with blanks between
+    const char *function; // what the worker calls, "count_flops"; several with blanks between
     const char *title;    // "Count the FLOPs of a model"
     int minutes, points;  // the only place: `make exercise-tables` puts them into the pages
     bool short_track;     // of five hours
@@ -133,7 +133,7 @@ typedef struct Exercise {
     int n_cases;
 } Exercise;
 
-// Number `index` of the functions that the worker calls; false: there are not so many.
+// The name of function `index` that the worker calls; false where there are fewer.
 enum { EXERCISE_FUNCTIONS = 8, FUNCTION_NAME = 128 };
 bool exercise_function(const Exercise *exercise, int index, char name[FUNCTION_NAME]);
 

@@ -1,5 +1,6 @@
-// archive.c -- what a walk over any archive holds to: kinds told by their bytes, bounds, names that
-// lead nowhere else; and gzip around a tar. The two formats have files of their own.
+// archive.c -- what is the same for every archive: its kind is told by its bytes, its entries are
+// held to bounds and to names that stay in the folder, and gzip is undone. The formats tar and zip
+// have files of their own.
 #include "exercises/instructor/archive.h"
 
 #include <stdint.h>
@@ -110,7 +111,8 @@ Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
 }
 
 // ---- gzip --------------------------------------------------------------------------------------
-// One member or several behind each other, as gzip itself reads them. NULL with an error pending.
+// Unpacks one gzip member or several behind each other, as gzip itself does. NULL with an error
+// pending.
 static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, size_t *unpacked) {
     enum { MOST = ARCHIVE_MOST_BYTES };
     char *out = memory_new(MOST);

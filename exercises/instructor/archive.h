@@ -9,21 +9,23 @@
 
 #include "tensor/status.h"
 
-// Of all files together, packed as well as unpacked; of one; how many files and folders.
+// The most bytes of all files together (packed, and unpacked again) and of one file; the most files
+// and folders.
 enum { ARCHIVE_MOST_BYTES = 32 << 20, ARCHIVE_MOST_FILE = 1 << 20, ARCHIVE_MOST_ENTRIES = 2000 };
-enum { ARCHIVE_NAME = 512 }; // of a path in an archive, with its end
+enum { ARCHIVE_NAME = 512 }; // bytes of a path in an archive, with the zero at its end
 
 // One regular file: its path in the archive (relative, with '/', without ".."), and its bytes,
 // borrowed.
 typedef Status ArchiveTake(void *argument, const char *name, const char *bytes, size_t count);
 
-// Calls `take` for each file in turn; what it returns ends the walk unless STATUS_OK. Folders and
-// the extra headers that tars of today write are passed over. STATUS_FORMAT says of which entry,
-// and why not: no archive, a damaged one, a link, a device, a path that leads elsewhere or has
-// control characters, a name that is there twice, too many or too large files; of a .zip also what
-// is encrypted, ZIP64, in several parts, or packed by another method than deflate.
+// Calls `take` for each file in turn; a status that is not STATUS_OK ends the walk. Folders and the
+// extra headers that tars of today write are passed over. STATUS_FORMAT names the entry and the
+// reason: no archive, a damaged one, a link, a device, a path that leads elsewhere or has
+// control characters, a name that is there twice, too many or too large files; in a .zip also files
+// that are encrypted, in the ZIP64 form, in several parts, or packed by another method than
+// deflate.
 Status archive_each(const char *path, ArchiveTake *take, void *argument);
-// The same of bytes; `name` is for messages.
+// The same for an archive in memory; `name` is for messages.
 Status archive_each_of(const char *name, const char *bytes, size_t count, ArchiveTake *take,
                        void *argument);
 
@@ -39,13 +41,13 @@ typedef struct ArchiveWalk {
     void *argument;
     int entries;                 // so far
     size_t bytes;                // unpacked so far
-    char (*names)[ARCHIVE_NAME]; // owned, of all entries so far
+    char (*names)[ARCHIVE_NAME]; // owned: the names of all entries so far
     int n_names;
 } ArchiveWalk;
 
 Status archive_refuse(const ArchiveWalk *walk, const char *entry, const char *why);
-// Looks at an entry before anything of it is read: its path, made one with '/', whether it was
-// there before, how many and how large.
+// Holds an entry to the bounds before anything of it is read: its path (written with '/' from here
+// on), a second one of its name, the number of entries, their bytes.
 Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size);
 Status archive_walk_tar(ArchiveWalk *walk, const char *bytes, size_t count);
 Status archive_walk_zip(ArchiveWalk *walk, const char *bytes, size_t count);

@@ -69,8 +69,8 @@ static const char *read_entry(const char *block, Entry *entry) {
     return NULL;
 }
 
-// pax: records "27 path=exercises/ex01.c\n", the number being the record's length. What else they
-// say of a file changes nothing that is read here, but for its size.
+// pax: records "27 path=exercises/ex01.c\n", the number being the record's length. Of the other
+// records only `size` would change what is read here, and it is only written for large files.
 static const char *take_records(Entry *entry, const char *bytes) {
     for (size_t at = 0; at < entry->size;) {
         size_t length = 0, i = at;

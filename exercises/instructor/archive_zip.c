@@ -72,8 +72,8 @@ static const char *read_entry(const Zip *zip, size_t *at, size_t end, ZipEntry *
     return wrong_kind(head);
 }
 
-// Where its bytes lie: behind a header of its own, which has to have the same name. The directory
-// lies behind all of them.
+// An entry's bytes lie behind a header of its own, which has to have the same name; the directory
+// lies behind all entries.
 static const char *find_bytes(const Zip *zip, const ZipEntry *entry, size_t directory,
                               const unsigned char **bytes) {
     const unsigned char *head = zip->bytes + entry->local;

@@ -57,7 +57,7 @@ static int take_mark(const char *stem, size_t *length) {
     return number;
 }
 
-// Letters and digits alone, whatever their case.
+// Whether both texts are the same, but for letter case, blanks and dashes.
 static bool same_letters(const char *a, size_t a_length, const char *b, size_t b_length) {
     size_t i = 0, k = 0;
     for (;;) {
@@ -82,7 +82,7 @@ bool asked_is_meant(const char *asked, const char *name, int *copy) {
     while (all > 0 && own[all - 1] == ' ') own[--all] = '\0';
     const char *asked_end = end_of_stem(asked);
     if (strcmp(asked_end, ".c") == 0 && all > 6 && strcasecmp(own + all - 6, ".c.txt") == 0)
-        own[all - 4] = '\0'; // as an editor saves what it takes for text
+        own[all - 4] = '\0'; // some editors save source as text
     const char *end = end_of_stem(own);
     if (strcasecmp(asked_end, end) != 0) return false;
     size_t length = (size_t)(end - own), asked_length = (size_t)(asked_end - asked);

@@ -144,7 +144,7 @@ static Status skip(Class *class, const char *entry, const char *why) {
     return STATUS_OK;
 }
 
-// What make grade has left beside what it graded.
+// Whether a folder holds the results that an earlier grading left beside the submissions.
 static bool is_result(const char *full) {
     char path[PATH_MAX];
     size_t length = strlen(full);

@@ -17,7 +17,7 @@ static void copy(char *to, size_t size, const char *from, size_t length) {
     to[length] = '\0';
 }
 
-// "_123", which *at then stands behind; 0 digits: false.
+// Reads "_123" and moves *at behind it; false where no digit follows.
 static bool take_number(const char **at, const char **digits, size_t *length) {
     if (**at != '_') return false;
     *digits = *at + 1;
@@ -71,7 +71,7 @@ static void read_file(const char *entry, EntryName *name) {
         if (other != NULL) length -= strlen(other);
     } else if (asked_ends_in(entry, &begins)) {
         if (begins < 2) {
-            name->skipped = "its name says whose it is nowhere: put it into the student's folder";
+            name->skipped = "its name does not say whose it is: put it into the student's folder";
             return;
         }
         copy(name->file, ENTRY_FILE, entry + begins, length - begins);

@@ -4,7 +4,7 @@
 
 #include "exercises/instructor/submissions.h"
 
-// What is needed of its submission_metadata.yml:
+// The lines of its submission_metadata.yml that are read:
 //
 //     submission_123456:            a folder beside it
 //       :submitters:

@@ -51,8 +51,8 @@ typedef struct Graded {
     Result result;  // zero where there is none
 } Graded;
 
-// results.c: a line for a member, number `index` of so many, with what has to be known below it;
-// and the entries that are no submission, each with the reason.
+// results.c: prints a line for member `index` of `count`, its note below it; and the entries that
+// are no submission, each with the reason.
 void class_print_member(const Graded *graded, int index, int count);
 void class_print_skipped(const Class *class);
 

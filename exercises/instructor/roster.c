@@ -62,8 +62,8 @@ static Status each_line(Class *class, const char *path,
 }
 
 // ---- other names of the same -------------------------------------------------------------------
-// Letters and digits alone, in lower case; of letters beyond ASCII, which platforms keep or drop,
-// `plain` has none.
+// Appends the letters and digits of a text in lower case. Platforms keep or drop letters beyond
+// ASCII: `plain` drops them.
 static void append_key(const char *text, size_t length, bool plain, char key[CLASS_NAME]) {
     size_t used = strlen(key);
     for (size_t i = 0; i < length && used + 1 < CLASS_NAME; i++) {
@@ -97,7 +97,7 @@ static bool is_name(const char *name, const char *own, bool plain) {
     return false;
 }
 
-// GitHub's "assignment-jane": the assignment is what several have, or the only one.
+// GitHub's "assignment-jane": "assignment-" stands before several names, or before the only one.
 static bool is_behind(const Class *class, const char *own, const char *name) {
     size_t length = strlen(own), width = strlen(name);
     int others = 0, all = 0;
@@ -112,7 +112,7 @@ static bool is_behind(const Class *class, const char *own, const char *name) {
     return others > 1 || all == 1;
 }
 
-// How surely a row of the roster is whose it is: 0, not at all.
+// How sure it is that this row of the roster means the student of `own`; 0: it does not.
 static int match(const Class *class, const Member *own, const Member *row) {
     if (!row->on_roster) return 0;
     if (row->id[0] != '\0' && strcmp(row->id, own->platform_id) == 0) return 4;
@@ -134,7 +134,7 @@ static Status hand_over(Member *row, Member *own) {
     return status;
 }
 
-// The row that is surest; NULL with a note: there is none, or several are as sure.
+// The surest row of the roster; NULL with a note where there is none, or where two are as sure.
 static Member *find_row(const Class *class, Member *own) {
     Member *best = NULL;
     int most = 0, as_good = 0;
@@ -154,7 +154,8 @@ static Member *find_row(const Class *class, Member *own) {
     return as_good == 1 ? best : NULL;
 }
 
-// All rows are found before anything is handed over: what one is called depends on all.
+// All rows are found before anything is handed over, because GitHub's names are told by all of
+// them.
 static Status match_all(Class *class) {
     Member **rows = memory_new(((size_t) class->count + 1) * sizeof(Member *));
     Status status = rows ? STATUS_OK : error_status();

@@ -26,11 +26,11 @@ typedef struct Inner { // an archive that lies inside what is handed in
 
 typedef struct Filling {
     Stage *stage;
-    Inner inner[MOST_INNER]; // opened where no file of an exercise lies beside them
+    Inner inner[MOST_INNER]; // they are opened where no file of an exercise lies beside them
     int n_inner, entries;
     char unread[STAGE_PATH]; // an archive of another kind, or one too many; ""
-    char within[STAGE_PATH]; // of which archive it is, where there are several; ""
-    bool inside;             // of an inner one: no deeper
+    char within[STAGE_PATH]; // the archive that is walked, where there are several; ""
+    bool inside;             // an inner archive is walked: those in it are not opened
 } Filling;
 
 void digest_text(const void *bytes, size_t count, char text[STAGE_DIGEST]) {
@@ -72,7 +72,8 @@ static void note(Stage *stage, const char *format, ...) {
 }
 
 // ---- one file ----------------------------------------------------------------------------------
-// As everything behind this reads it: without a byte-order mark, lines ended as here. In place.
+// Rewrites a text in place as the grader reads it: without a byte-order mark, its lines ended by
+// \n.
 static void make_lines(char *text, size_t *count) {
     size_t from = *count >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, to = 0;
     for (; from < *count; from++) {
@@ -82,8 +83,8 @@ static void make_lines(char *text, size_t *count) {
     *count = to;
 }
 
-// The least is taken: an exact name, then a late copy; of these, the one furthest out, and at the
-// same depth the one in exercises/.
+// Of files for one exercise the one with the least rank is taken: an exact name before a copy's, a
+// later copy before an earlier one; then the one furthest out, and at one depth that in exercises/.
 static int rank_of(const char *path, int copy) {
     static const char home[] = "exercises/";
     const char *last = strrchr(path, '/');
@@ -185,8 +186,8 @@ static Status take_entry(Filling *filling, const char *root, const char *path, i
     if (is_passed_over(path) || lstat(full, &what) != 0) return STATUS_OK;
     if (++filling->entries > ARCHIVE_MOST_ENTRIES)
         return error_set(STATUS_FORMAT,
-                         "%.200s: more than %d files. HINT: only exercises/ is asked "
-                         "for",
+                         "%.200s: more than %d files. HINT: hand in exercises/ "
+                         "alone",
                          file_name(root), ARCHIVE_MOST_ENTRIES);
     if (S_ISDIR(what.st_mode)) return walk(filling, root, path, depth + 1);
     bool archive = archive_is_named(path, NULL) || archive_other_kind(path) != NULL;
@@ -209,13 +210,13 @@ static Status walk(Filling *filling, const char *root, const char *below, int de
     bool fits = snprintf(folder, sizeof folder, "%s/%s", root, below) < PATH_MAX;
     if (depth > MOST_DEPTH || !fits)
         return error_set(STATUS_FORMAT,
-                         "%.200s: folders in folders, more than %d. HINT: only "
-                         "exercises/ is asked for",
+                         "%.200s: more than %d folders deep. HINT: hand in "
+                         "exercises/ alone",
                          file_name(root), MOST_DEPTH);
     int count = scandir(folder, &entries, NULL, alphasort); // an order that is always the same
     Status status = STATUS_OK;
     if (count < 0)
-        return error_set(STATUS_IO, "%.200s: the folder cannot be read. HINT: whose is it?",
+        return error_set(STATUS_IO, "%.200s: the folder cannot be read. HINT: may you read it?",
                          below[0] ? below : file_name(root));
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
@@ -280,8 +281,8 @@ static Status settle(Stage *stage) {
         if (file->digest[0] == '\0') continue;
         if (file->tied)
             return error_set(STATUS_FORMAT,
-                             "%s is there twice, as %s and as %s. HINT: which is it?", file->name,
-                             file->from, file->other);
+                             "%s is there twice, as %s and as %s. HINT: keep one of them",
+                             file->name, file->from, file->other);
         int copy;
         if (file->other[0] == '\0') continue;
         (void)asked_is_meant(file->name, file_name(file->other), &copy);

@@ -16,17 +16,17 @@
 // ---- files that are asked for (asked.c) --------------------------------------------------------
 enum { STAGE_MOST_FILES = 64, STAGE_NAME = 96 };
 
-// Their names, MANIFEST the last; how many.
+// Writes the names of the files that exercises ask for, MANIFEST last; returns their number.
 int asked_files(char names[STAGE_MOST_FILES][STAGE_NAME]);
-// Whether a name is meant for that file. *copy is 0 where it is exactly so, else at least 1: other
-// letter case, blanks or dashes, or as browsers and Canvas name copies, "ex05_clock (1).c", of
-// which it is the number and one more.
+// Whether a student meant that file by this name. *copy is 0 for the exact name, 1 where letter
+// case, blanks or dashes differ, and n + 1 for a copy as browsers and Canvas name it, "ex05_clock
+// (n).c".
 bool asked_is_meant(const char *asked, const char *name, int *copy);
-// Of any file that is asked for: where in `name` ("doe-ex05_clock.c") it begins; 0 and *whole: at
-// its beginning. False: nowhere.
+// Whether a name ends in that of a file that is asked for, as "doe-ex05_clock.c" does; *begins is
+// where that begins.
 bool asked_ends_in(const char *name, size_t *begins);
-// What a system has left there and no student has written: ".DS_Store", "__MACOSX", "Thumbs.db",
-// anything that begins with a dot. Of a path, in any of its folders.
+// Whether a part of the path is what systems leave behind: ".DS_Store", "__MACOSX", "Thumbs.db",
+// anything that begins with a dot.
 bool asked_is_litter(const char *path);
 
 // ---- names that platforms give (entry.c) -------------------------------------------------------
@@ -34,7 +34,7 @@ enum { CLASS_NAME = 64, ENTRY_FILE = 256 };
 
 typedef struct EntryName {
     char student[CLASS_NAME]; // "doejane", "Jane Doe"; "": it says nobody's
-    char id[CLASS_NAME];      // of Canvas: the user's number
+    char id[CLASS_NAME];      // the user's number in Canvas; "": another platform
     char file[ENTRY_FILE];    // what the student called it: "ex05_clock.c"; "": the entry itself
     const char *platform;     // "Canvas", "Moodle"; NULL: none, or one that changes no name
     const char *skipped;      // why it is no submission; NULL: it may be one
@@ -58,11 +58,11 @@ typedef struct Member {
     char folder[CLASS_NAME];  // safe as a file's name, and nobody else's: "jane@x.edu"
     char name[CLASS_NAME];    // for people, from the roster or the export; "": not known
     char id[CLASS_NAME], section[CLASS_NAME]; // of the roster, for a gradebook
-    char platform_id[CLASS_NAME];             // that a platform's name of a file has; "": none
-    char note[160]; // what an instructor has to know of how it came; "": nothing
+    char platform_id[CLASS_NAME];             // the number in the platform's names; "": none
+    char note[160]; // for the instructor, on how it came: "handed in late"; "": nothing
     int written;    // points of answers in writing; WRITTEN_NONE: there are none
     bool on_roster;
-    Part *parts; // owned: what came of this student; 0: nothing did
+    Part *parts; // owned: the folders, archives and files of this student
     int n_parts;
 } Member;
 
@@ -83,12 +83,12 @@ typedef struct Class {
 // reason. Names are what platforms make them (entry.c); where there is a submission_metadata.yml,
 // as Gradescope exports it, they come from there. STATUS_IO, STATUS_FORMAT.
 Status class_read(const char *path, Class *class);
-// That file is the class's own, such as its roster, and nothing that was skipped.
+// Takes a file of the instructor's own, such as the roster, off the list of skipped entries.
 void class_pass_over(Class *class, const char *folder, const char *file);
 // Lines "student,name,id,section", of which the first cell is enough (CSV; a first line that begins
-// with "student" is a heading): gives names, and adds who handed nothing in. What came under
-// another name of one of these (Canvas's number or "doejane", Moodle's "Jane Doe", GitHub's
-// "assignment-jane") is then that student's. STATUS_IO, STATUS_FORMAT.
+// with "student" is a heading): gives names, and adds who handed nothing in. A submission under
+// another name of such a student (Canvas's number or "doejane", Moodle's "Jane Doe", GitHub's
+// "assignment-jane") becomes that student's. STATUS_IO, STATUS_FORMAT.
 Status class_add_roster(Class *class, const char *path);
 // The same of names: "ada bob", or with commas "Ada L, Bob".
 Status class_add_names(Class *class, const char *names);
@@ -97,8 +97,8 @@ Status class_add_names(Class *class, const char *names);
 Status class_add_written(Class *class, const char *path);
 void class_free(Class *class);
 
-// Between class.c, roster.c and export.c: members by name (capitals do not count: they do not in
-// keys), NULL where there is none, or no room (an error is pending).
+// For class.c, roster.c and export.c. A member by name (letter case does not count, as in keys):
+// NULL where there is none; from class_add NULL with an error pending where there is no room.
 Member *class_find(const Class *class, const char *student);
 Member *class_add(Class *class, const char *student);
 Status class_add_part(Member *member, const char *path, const char *name); // copies both
@@ -120,27 +120,27 @@ enum { STAGE_DIGEST = 2 * SHA256_BYTES + 1, STAGE_NOTE = 480, STAGE_PATH = 128 }
 typedef struct StagedFile {
     char name[STAGE_NAME];
     char digest[STAGE_DIGEST]; // in hexadecimal; "": it was not handed in
-    char from[STAGE_PATH],
-        other[STAGE_PATH]; // where it lay; where another one lies, "": there is none
-    int rank;              // the least is taken
-    int copy;              // 0: its name is exact
-    bool tied;             // another one has as good a claim
+    char from[STAGE_PATH];     // where it lay
+    char other[STAGE_PATH];    // where one that was not taken lies; "": there is none
+    int rank;                  // the file with the least is taken
+    int copy;                  // 0: its name is exact
+    bool tied;                 // another one has the same rank
 } StagedFile;
 
 typedef struct Stage {
     Room room; // in which they lie
     StagedFile files[STAGE_MOST_FILES];
     int n_files;
-    int staged;            // of them are there, but for the MANIFEST
+    int staged;            // files that are there, not counting the MANIFEST
     char note[STAGE_NOTE]; // what was not taken, and why; ""
 } Stage;
 
 // Makes an empty one that knows which files are asked for. STATUS_IO.
 Status stage_new(Stage *stage);
-// Fills it with what came of a student. STATUS_FORMAT or STATUS_IO where the submission is refused;
+// Fills it with a student's files. STATUS_FORMAT or STATUS_IO where the submission is refused;
 // nothing of it is staged then.
 Status stage_fill(Stage *stage, const Member *member);
-// The same of one folder, archive or file.
+// The same for one folder, archive or file.
 Status stage_fill_from(Stage *stage, const char *path);
 void stage_remove(Stage *stage);
 

@@ -35,10 +35,10 @@ static const LabOption sweep_options[] = {
     {"most", "N", "the largest batch (1024)", NUMBER(most, 1, 1 << 20)},
 };
 static const LabOption mystery_options[] = {
-    {"recorded", "DIR", "not measured here: as it was with --files DIR elsewhere", TEXT(recorded)},
+    {"recorded", "DIR", "take the one that was measured elsewhere by --files DIR", TEXT(recorded)},
 };
 static const LabOption profile_options[] = {
-    {"peaks", "FILE", "a machine file, or a known machine (this one)", TEXT(peaks)},
+    {"peaks", "FILE", "ceilings: a machine file, or a known machine's name", TEXT(peaks)},
 };
 static const LabOption grade_options[] = {
     {"output", "DIR", "folder of the results (that of the submission)", TEXT(output)},

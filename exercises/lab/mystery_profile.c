@@ -83,7 +83,7 @@ static MysteryRow row_of(const MysteryProfiles *profiles, int place) {
     const Roofline *roofline = &phase->roofline;
     row.roof = roofline->roof_seconds;
     row.flops = (double)op_cost_total_flops(phase->cost);
-    if (roofline->memory_seconds > roofline->compute_seconds) // by counts, however long it took
+    if (roofline->memory_seconds > roofline->compute_seconds) // by counts alone, whatever the time
         snprintf(row.memory, sizeof row.memory, "%s",
                  together->machine.levels[roofline->level].name);
     return row;

@@ -14,7 +14,7 @@ typedef struct LibraryNumbers {
     int64_t flops;                                  // of a sample, by the textbook preset
     int64_t bytes_read, bytes_written;              // of a forward of the batch
     double peak_flops_per_second, bytes_per_second; // the ceilings: the last level's
-    char level[8];                                  // whose bandwidth that is
+    char level[8];                                  // the level whose bandwidth it is
     double intensity, ridge, roof_seconds;          // of a forward of the batch
     bool compute_bound;
     double median_seconds, min_seconds; // of a forward of the batch

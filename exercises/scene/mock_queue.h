@@ -19,7 +19,7 @@ typedef struct MockTimes {            // picoseconds
     int64_t copy_out_ps_per_kilobyte; // to the host; 0: as to the device
     int64_t kernel;                   // of one run
     int64_t fails;                    // the launch whose kernel fails, from 1; 0: none
-    int64_t fails_behind;             // the same, counted anew behind each copy; 0: none
+    int64_t fails_behind;             // the same, counted from each copy on; 0: none
 } MockTimes;
 
 // In a line (input.h), and back.
@@ -45,7 +45,7 @@ typedef struct MockQueue {
     int64_t end;       // of what is queued
     int64_t waited;    // the program has seen the device get so far
     int64_t launches;  // so far
-    int64_t behind;    // of them, those behind the last copy; 0 where there was none
+    int64_t behind;    // launches since the last copy; 0 where there was none
     int64_t warmed_up; // launches before the first wait for any
     bool copied;
     // A digit for each change of what is queued, by MockPart; and what the last wait was for.

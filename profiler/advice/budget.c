@@ -86,7 +86,7 @@ typedef struct Search {
     int runs;
     Point fits, before; // the largest known to fit, and the one that was it before
     Point exceeds;      // the smallest known not to; batch 0: none yet
-    int64_t least;      // that the model takes
+    int64_t least;      // the fewest samples that the model takes
 } Search;
 
 // What 64 bits do not count does not fit.
@@ -138,7 +138,7 @@ static Status try_least(Search *search) {
     bool refused = status == STATUS_INVALID_ARGUMENT || status == STATUS_SHAPE;
     if (!refused || search->plan->work.x->shape.dims[0] < 2) return status;
     error_clear();
-    search->fits.batch = 1; // and nothing in between
+    search->fits.batch = 1; // so that the search begins at 2
     return try_batch(search, search->least = 2);
 }
 

@@ -12,7 +12,7 @@ RIDGEPOINT_API_BEGIN
 
 typedef struct Budget {
     int64_t batch;          // the largest whose peak fits; 0: not even `least` samples
-    int64_t least;          // that a step takes: 1; 2, where x has as many and one is refused
+    int64_t least;          // the fewest samples that a step takes: 1, or 2 where 1 is refused
     int64_t peak_bytes;     // of a step of that batch; 0 with batch 0
     int64_t next_bytes;     // of one sample more: does not fit; INT64_MAX: 64 bits do not count it
     int64_t measured_bytes; // peak of a real step of that batch; -1: not verified (not asked for,
@@ -25,9 +25,9 @@ typedef struct BudgetTask { // the step in question
     const Tensor *labels; // of that batch; NULL: one label per sample
     LossFunction loss;    // NULL: loss_cross_entropy
     int64_t accumulate;   // batches in a step (FitOptions.accumulate); 0: 1
-    ProfileKind kind;     // of budget_largest_batch: PROFILE_TRAINING, or PROFILE_INFERENCE, which
+    ProfileKind kind;     // for budget_largest_batch: PROFILE_TRAINING, or PROFILE_INFERENCE, which
                           // has neither labels nor loss nor optimizer
-    ModelSource source;   // of a model that its batch is written into
+    ModelSource source;   // makes the model for other batches, where its batch is written into it
     // Of budget_recompute, which may try a thousand sets: after each, how many. May be NULL.
     void (*progress)(void *argument, int64_t tried);
     void *argument;
@@ -35,7 +35,7 @@ typedef struct BudgetTask { // the step in question
 
 // bytes: 0 to 2^60. Searches by dry runs, about five; then, with `verify`
 // and where model and x have data, runs two steps of that batch on uniform x and reads the ledger,
-// whose peak then starts anew and whose cache is emptied. (With a source, of another model.)
+// whose peak then starts anew and whose cache is emptied. (With a source, another model runs them.)
 // Weights, modes and random state stay as they are. Only `verify` overwrites gradients. *budget is
 // written on success.
 Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,

@@ -65,7 +65,7 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
-// What the file of the model does not say, and what was taken for it.
+// What the model's file does not say, and what was taken for it.
 static void write_assumed(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "assumed"));
     for (int i = 0; i < profile->n_assumed; i++) {

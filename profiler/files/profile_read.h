@@ -24,8 +24,8 @@ Status saved_profile_parse(const char *text, size_t size, const char *name, Save
 Status saved_profile_read(const char *path, SavedProfile *saved);
 void saved_profile_free(SavedProfile *saved);
 
-// Where what a document (jansson's) tells of was not executed as predicted, the profile was not,
-// either, and has its difference; the first is kept.
+// Takes over the difference between predicted and executed that a document (jansson's) tells of.
+// The first one is kept.
 struct json_t;
 void profile_take_difference(Profile *profile, const struct json_t *document);
 

@@ -8,8 +8,8 @@
 // Of each latency of a phase, of layers and of the whole, and of a forward alone: its median, and
 // those that n documents (profile_write_json, of the same work on the same device) have of it, as
 // Latency.across. STATUS_FORMAT, with the run and the place, where a document is not of this
-// profile's layers, or has no such median. Where one was not executed as predicted, the profile
-// says so. Once for a profile.
+// profile's layers, or has no such median. The profile takes over the first difference between
+// predicted and executed. Once for a profile.
 Status profile_take_runs(Profile *profile, char *const documents[], int n);
 
 // Of one document, what a change is judged by.
@@ -19,7 +19,7 @@ typedef struct RunFigures {
     int64_t units;              // of a step
     int64_t peak_bytes;
 } RunFigures;
-// STATUS_STATE: it was not executed as predicted.
+// STATUS_STATE where it was not executed as predicted.
 Status run_figures_read(const char *document, RunFigures *figures);
 
 #endif

@@ -43,7 +43,7 @@ static void leave_out(MemoryUse *use, const MemoryUse *others) {
     use->total -= others->total;
 }
 
-// The gradient of a leaf that has one already, which the steps will write to.
+// A gradient that a leaf has already is the work's, because the steps will write to it.
 static void leave_out_gradient(MemoryUse *use, const Tensor *leaf) {
     if (!leaf || !(leaf->flags & TENSOR_LEAF_GRAD) || !leaf->grad) return;
     use->category[MEM_GRADIENT] -= leaf->grad->storage->bytes;
@@ -61,8 +61,8 @@ static Status leave_out_gradients(const Work *work, MemoryUse *use) {
     return STATUS_OK;
 }
 
-// What is the work's own is what a dry run of it counts as such: one rule, so that what is
-// predicted and what is measured are of the same things, whatever a layer keeps.
+// The bystanders are all bytes but those that a dry run of the work counts. One rule decides both
+// what is predicted and what is measured, whatever a layer keeps.
 Status work_bystanders(const Work *work, MemoryUse *others) {
     const Ledger *ledger = context_ledger();
     if (!ledger) return error_status();

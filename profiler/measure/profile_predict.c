@@ -80,8 +80,8 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 }
 
 // ---- the dry run -----------------------------------------------------------------------------
-// A batch of `more` samples more. Of as many it lies as it does: what is strided is copied by what
-// wants it dense, and a buffer that several share is one.
+// A batch of `more` samples more. With 0 more it is a shadow of the batch itself, with its strides
+// and its buffer, because layers copy a strided batch and count a shared buffer once.
 static Tensor *dry_batch_new(Tensor *like, int64_t more) {
     Shape shape = like->shape;
     if (more == 0) return tensor_retain(shadow_count(like));
@@ -108,7 +108,7 @@ static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out
     if (!work->x) return error_status();
     if ((like->x->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
-    if (like->labels == like->x) // what is to be told from itself
+    if (like->labels == like->x) // an autoencoder: its input is its target
         work->labels = tensor_retain(work->x);
     else if (like->labels)
         work->labels = dry_batch_new(like->labels, more);

@@ -49,7 +49,8 @@ static void change_batch(Change *change, Tensor *(*copy)(Tensor *t)) {
     no_grad_end();
 }
 
-// Where shapes are written into the model, it is made anew. Of a forward: a step has an optimizer.
+// Makes the model anew for the other batch, where shapes are written into it. Only for a forward,
+// because the optimizer of a step belongs to the model as it was.
 static void change_model(Change *change, ProbeKind kind) {
     Work *work = &change->work;
     RandomState random = context_current()->random;

@@ -78,11 +78,11 @@ typedef struct Options {
     const char *recompute;                  // a pattern of paths, "auto", or NULL
     const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
     int n_inputs;
-    const char *sizes[OPTIONS_MAX_SIZES]; // that it leaves open: "seq=128"
+    const char *sizes[OPTIONS_MAX_SIZES]; // for what the file leaves open: "seq=128"
     int n_sizes;
     const char *output;    // a file for the first result; NULL: none
     bool inference, train; // the last that was said; where neither was, what the network opens as
-    bool kind_said;        // one of them
+    bool kind_said;        // one of the two was given
     bool list, partial;
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
@@ -150,8 +150,8 @@ typedef struct Options {
     const char *topic;      // of the help; NULL: its first page
 } Options;
 
-// Of what --input names: what stands behind its NAME=. All of it where there is no name, or where
-// the whole is a file's.
+// The value of an --input: what stands behind its NAME=, or the whole text where it has no name or
+// is as it stands the name of a file.
 const char *options_input_value(const char *text);
 
 // False after one line on standard error: what, where, and what to do (exit status 2).

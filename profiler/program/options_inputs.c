@@ -1,5 +1,5 @@
-// options_inputs.c -- --input and --size: what is told of a file's inputs, one or many; of those
-// with one name the last counts. Not here: whether the file has such (program_onnx.c).
+// options_inputs.c -- --input and --size: what is told of a file's inputs, one or many; the last
+// one of a name counts. Not here: whether the file has such inputs (program_onnx.c).
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ const char *options_input_value(const char *text) {
     return sign && sign > text && access(text, F_OK) != 0 ? sign + 1 : text;
 }
 
-// In the place of one that has the same name, which is `length` characters and "="; else behind
-// all.
+// Puts a text in the place of the one with the same name (its first `length` characters, with the
+// "="), else at the end.
 static bool take_last(const char *text, size_t length, const char *list[], int *n, int most) {
     int at = 0;
     while (at < *n && !(length > 0 && strncmp(list[at], text, length) == 0)) at++;

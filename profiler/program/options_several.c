@@ -7,14 +7,14 @@
 
 #include "profiler/program/sweep_axes.h"
 
-// ---- what is profiled of each ------------------------------------------------------------------
+// ---- inference or training ---------------------------------------------------------------------
 static bool is_onnx(const char *model) {
     size_t length = strlen(model);
     return length > 5 && strcmp(model + length - 5, ".onnx") == 0;
 }
 
-// A file was exported to infer with; all else opens as a training step, as does what is said of
-// one.
+// An ONNX file was exported for inference; everything else opens as a training step, and so does a
+// file where a flag is about training.
 bool options_take_kind(Options *options) {
     const char *file = NULL, *other = NULL;
     for (int i = 0; i < options->n_models; i++)

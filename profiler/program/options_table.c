@@ -3,8 +3,8 @@
 #include "profiler/machine/machine_known.h"
 #include "profiler/program/options_take.h"
 
-// ---- values that have names
-// ---------------------------------------------------------------------- Each NULL behind the last.
+// ---- values that have names --------------------------------------------------------------------
+// Each NULL behind the last.
 static const char *activation_value(int i) {
     const Op *op = i > 0 ? op_activation_at(i - 1) : NULL;
     return i == 0 ? "none" : op ? op->name : NULL;
@@ -78,8 +78,8 @@ const Flag options_flags[] = {
      "                         or FILE.npy in the file's order; repeatable",
      OTHER(take_input)},
     {OF_MODEL, MODEL, false, "size", "NAME=N",
-     "that an ONNX file leaves open, as seq=128, wherever\n"
-     "                         that name stands; repeatable",
+     "a size that an ONNX file leaves open, as seq=128,\n"
+     "                         in every input that names it; repeatable",
      OTHER(take_open_size)},
     {OF_MODEL, MODEL, false, "partial", NULL, "with --device meta: operators may be missing",
      SWITCH(partial)},
@@ -94,12 +94,12 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, false, "fuse", NULL, "with --inference: norms go into the products before",
      SWITCH(fuse)},
     {OF_MODEL, MODEL, false, "inference", NULL,
-     "profile a forward alone, in evaluation mode; of ONNX\n"
-     "                         files unless a flag is about training",
+     "profile a forward alone, in evaluation mode (the\n"
+     "                         default for ONNX files)",
      OTHER(take_inference)},
     {OF_MODEL, MODEL, false, "train", NULL,
-     "profile a training step (so by default, but for ONNX\n"
-     "                         files)",
+     "profile a training step (the default for all but\n"
+     "                         ONNX files)",
      OTHER(take_train)},
     {OF_MODEL, MLP, true, "batch", "N", "samples in a step (64)", COUNT(batch, 1, 1 << 24)},
     {OF_MODEL, MODEL, true, "batch", "N", "samples in a step (1)", COUNT(batch, 1, 1 << 24)},
@@ -247,8 +247,8 @@ const Flag options_flags[] = {
 
     {OF_FILES, MODEL, false, "output", "WHAT",
      "FILE.npy: what the network, trained if asked, makes of\n"
-     "                         its input, in the type that its file declares (of\n"
-     "                         several outputs the others: FILE.1.npy ...);\n"
+     "                         its input, in the type that its file declares; its\n"
+     "                         further outputs are FILE.1.npy, FILE.2.npy ...;\n"
      "                         FOLDER/: all files below, with an index",
      OTHER(take_output)},
     {OF_FILES, MLP, false, "output", "FOLDER", "all files below, with an index",

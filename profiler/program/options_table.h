@@ -46,9 +46,9 @@ extern const char options_exit_text[]; // of the help
 // `sort`, and the precision of a machine's peak, are taken then.
 bool options_fit_together(Options *options);
 bool options_can_be_done(Options *options);
-// options_inputs.c: those of a file of options, before what was typed.
+// options_inputs.c: puts the inputs from a --config file before those that were typed.
 void options_inputs_merge(Options *options, const Options *filed);
-// A flag that is given and is of no inference: "optimizer"; NULL: none is.
+// The first given flag that only training has: "optimizer"; NULL: there is none.
 const char *options_about_training(const Options *options);
 bool options_files_differ(const Options *options); // that it writes, from one another
 // options_several.c: the same of several networks, comparisons, sweeps and limits.

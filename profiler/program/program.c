@@ -299,7 +299,8 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
     return code;
 }
 
-// OpenBLAS's own threads would ask for memory for ever, and be waited for at any other end.
+// Where memory is short, OpenBLAS's own threads ask for it for ever, and exit() waits for them:
+// hence the look before, and _exit.
 static void need_room(const ProgramKind *kind) {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {

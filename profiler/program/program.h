@@ -63,7 +63,7 @@ struct Program {
     const char *executable; // what they run; NULL: this program
     char progress[64];      // what a line of progress begins with: "profiling"
     Subject subject;
-    int64_t other_batch;    // an ONNX file is made anew for that; 0: as it was told
+    int64_t other_batch;    // an ONNX file is loaded for this batch; 0: for the one that was told
     OnnxModel onnx;         // what a file of that kind says of itself; else empty
     Images images;          // it is trained on these,
     Texts texts;            // or on these; or, where both are empty, not at all

@@ -31,7 +31,7 @@ static void print_budget_head(const Program *program) {
 static void print_budget(const Program *program, const Budget *budget) {
     print_budget_head(program);
     if (budget->batch == 0 && budget->least > 1)
-        printf("  not even %s samples fit, and fewer it refuses: they take %s B\n",
+        printf("  not even %s samples fit, and the model refuses fewer: they take %s B\n",
                text_count(budget->least).s, text_count(budget->next_bytes).s);
     else if (budget->batch == 0)
         printf("  not even one sample fits: it takes %s B\n", text_count(budget->next_bytes).s);

@@ -19,7 +19,7 @@ static Tensor *in_turn_new(Shape shape, int64_t below) {
     return tensor;
 }
 
-// Found by a dry run, so that it costs nothing, in the mode that the profile will be in.
+// A dry run finds it at no cost, in the mode of the profile (training or evaluation).
 static Status output_shape(const Program *program, Shape *shape) {
     Context *context = dry_run_begin(program->model);
     if (!context) return error_status();

@@ -47,7 +47,8 @@ static char *flags_of(char *other) {
     return flags ? flags : other + strlen(other);
 }
 
-// Is it --input, as getopt_long takes it, down to "--inp"? Then what its value is: in it, or next.
+// The value of an --input, which getopt_long takes down to "--inp": behind its '=' or in the next
+// word. NULL: the word is another.
 static const char *input_in(const char *word, const char *next) {
     size_t length = strcspn(word, "=");
     if (length < strlen("--inp") || strncmp(word, "--input", length) != 0) return NULL;
@@ -68,7 +69,7 @@ static size_t drop_by_place(char *words[], size_t typed, size_t n) {
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(words[i]);
         if (length > strlen("--a") && strncmp(words[i], "--against", length) == 0 && words[i + 1]) {
-            words[used++] = words[i++]; // whose value is no flag of its own
+            words[used++] = words[i++]; // its value belongs to the other command
             words[used++] = words[i];
             continue;
         }

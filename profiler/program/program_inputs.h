@@ -7,7 +7,7 @@
 #include "profiler/program/options.h"
 
 typedef struct GivenInput {
-    const char *name; // NULL: by its place among those without
+    const char *name; // NULL: it counts by its place among those without a name
     const char *file; // .npy; NULL: a shape alone
     Shape shape;
 } GivenInput;
@@ -20,12 +20,12 @@ typedef struct Inputs {
     char *names; // owned: all of them
 } Inputs;
 
-// Of a file the shape is read, and nothing more. *told is to be freed, also after a failure.
+// Reads no more of an .npy file than its shape. The caller frees *told, also after a failure.
 Status inputs_read(const Options *options, Inputs *told);
 void inputs_free(Inputs *told);
 // The place in `given` of what was told of an input; -1: nothing was.
 int inputs_find(const Inputs *told, const OnnxModel *about, int input);
-// Whatever was told is of an input that there is.
+// Refuses what was told of an input that the file does not have.
 Status inputs_check(const Inputs *told, const OnnxModel *about, const char *file);
 
 #endif

@@ -25,7 +25,7 @@ static Layer *load(const Program *program, const Inputs *told, OnnxModel *about)
     return onnx_load(program->subject.file, &how, about);
 }
 
-// Only what it says of itself, without numbers.
+// What the file says of itself, read on the meta device: no numbers.
 static Status look_at(const Program *program, const Inputs *told, OnnxModel *about) {
     Context *context = context_new();
     if (!context) return error_status();
@@ -45,7 +45,7 @@ static Tensor *zeros_new(Shape shape) { // each table has a row 0
     return tensor;
 }
 
-// Numbers as they were told, or any. (Those of another batch nobody has told.)
+// The numbers that were told, else any: for another batch none were told.
 static Tensor *input_new(const Inputs *told, const OnnxModel *about, int input) {
     const OnnxPort *port = &about->inputs[input];
     int at = inputs_find(told, about, input);

@@ -218,7 +218,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.progress = program->terminal ? program_show_progress : NULL;
     how.argument = &line;
     how.stop = program_is_stopped;
-    if (!options->measure_only) program_watch_signals(); // whose run has measured, nobody waits for
+    if (!options->measure_only) program_watch_signals(); // a run that has measured ends at once
     Status status = run_profile(program, how);
     bool compared = options->measure_only || options->runs > 1; // with other moments
     if (!status && compared)

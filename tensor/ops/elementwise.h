@@ -129,6 +129,8 @@ MATH_INLINE Status whole_range(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 Status check_divisor(const OpCall *call); // whole numbers are not divided by 0
+// The whole number that a float is; where it is none, one that check_whole_number refuses.
+MATH_INLINE int64_t whole_number(float value) { return value < 0x1p63f ? math_to_int64(value) : 0; }
 // Is the number beside whole ones, params.value[0], the one that params.whole is?
 Status check_whole_number(const OpCall *call);
 

@@ -20,7 +20,7 @@ static Tensor *run(Tensor *x, const int64_t before[], const int64_t after[], OpP
 
 Tensor *tensor_pad(Tensor *x, const int64_t before[], const int64_t after[], PadMode mode,
                    float value) {
-    OpParams params = {.flags = (uint32_t)mode, .value = {value}, .whole = math_to_int64(value)};
+    OpParams params = {.flags = (uint32_t)mode, .value = {value}, .whole = whole_number(value)};
     return run(x, before, after, params);
 }
 

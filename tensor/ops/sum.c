@@ -3,9 +3,8 @@
 // added to rows.
 #include "tensor/ops/reduce.h"
 
-// ---- what is kept, and what is summed over
-// ------------------------------------------------------- x's dimensions, the innermost first;
-// neighbours that are both kept, or both reduced, are one.
+// ---- what is kept, and what is summed over ------------------------------------------------------
+// x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
 typedef struct Groups {
     int count;
     bool kept[TENSOR_MAX_DIMS + 1];

@@ -19,7 +19,7 @@ Tensor *tensor_where(Tensor *condition, Tensor *a, Tensor *b) {
 
 Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value) {
     if (!is_there(x, "x")) return NULL;
-    OpParams params = {.value = {value}, .whole = math_to_int64(value)};
+    OpParams params = {.value = {value}, .whole = whole_number(value)};
     return OP_RUN(op_where, &params, mask, NULL, x);
 }
 

@@ -15,8 +15,7 @@ bool value_is_said(Status status);                        // it is what is pendi
 bool value_is_read(const volatile void *bytes, size_t n); // of an answer: it was worked out; true
 void *value_zeros(size_t size);                           // 64 of this size
 
-// ---- what only the library makes
-// -----------------------------------------------------------------
+// ---- what only the library makes ---------------------------------------------------------------
 Tensor *value_Tensor(void); // (2, 3)
 Tensor *value_Tensor_labels(void);
 Tensor *value_Tensor_indices(void);
@@ -48,8 +47,7 @@ LeakTest *value_LeakTest(void);
 BudgetTask *value_BudgetTask(void);
 const ZooModel *value_ZooModel(void);
 
-// ---- plain data
-// ----------------------------------------------------------------------------------
+// ---- plain data --------------------------------------------------------------------------------
 char *value_char(void);      // "a", and room behind it
 char *value_char_path(void); // a file that is none yet, in the current folder
 FILE *value_FILE(void);      // which keeps nothing
@@ -63,8 +61,7 @@ GenerationOptions plain_GenerationOptions(void);
 FitOptions plain_FitOptions(void);
 GradcheckOptions plain_GradcheckOptions(void);
 
-// ---- functions
-// -----------------------------------------------------------------------------------
+// ---- functions ---------------------------------------------------------------------------------
 LossFunction plain_LossFunction(void);
 GradcheckFunction plain_GradcheckFunction(void);
 void value_task(void *argument, int64_t begin, int64_t end);

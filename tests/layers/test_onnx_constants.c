@@ -5,8 +5,7 @@
 #include "layers/files/onnx.h"
 #include "tests/layers/onnx_change.h"
 
-// ---- a file, its inputs stored in it
-// ---------------------------------------------------------------
+// ---- a file, its inputs stored in it -----------------------------------------------------------
 enum { MOST = 8 };
 typedef struct Stored {
     Onnx__Tensor tensor;

@@ -5,8 +5,7 @@
 #include "layers/files/onnx.h"
 #include "tests/layers/onnx_change.h"
 
-// ---- one node at a time
-// ----------------------------------------------------------------------------
+// ---- one node at a time ------------------------------------------------------------------------
 typedef struct Result { // of a node
     Onnx__ValueInfo info;
     Onnx__Type type;

@@ -73,8 +73,7 @@ START_TEST(whole_numbers_are_told_apart_where_floats_are_not) {
 }
 END_TEST
 
-// ---- picking, moving and adding up, where a float is no longer exact
-// ------------------------------
+// ---- picking, moving and adding up, where a float is no longer exact ---------------------------
 enum { AT = 5 };
 static const int64_t limits[AT] = {((int64_t)1 << 24) + 1, -((int64_t)1 << 53) - 1, INT64_MIN,
                                    INT64_MAX, 0};
@@ -93,6 +92,8 @@ START_TEST(whole_numbers_are_chosen_and_picked_exactly) {
                  "where, broadcast");
     expect_whole(tensor_masked_fill(x, truths, -5), (const int64_t[]){v[0], -5, -5, v[3], -5},
                  "masked_fill");
+    ck_assert_ptr_null(tensor_masked_fill(x, truths, 0x1p63f)); // one more than int64 holds
+    expect_error(STATUS_DTYPE, "beside int64");
     ck_assert_ptr_null(tensor_masked_fill(x, truths, 0.5f));
     expect_error(STATUS_DTYPE, "0.5 beside int64");
     expect_whole(tensor_gather(x, 0, places), (const int64_t[]){v[3], v[0], v[2]}, "gather");
@@ -190,8 +191,7 @@ START_TEST(whole_numbers_of_many_rows_are_as_in_plain_loops) {
 }
 END_TEST
 
-// ---- wrapping
-// -------------------------------------------------------------------------------------
+// ---- wrapping ----------------------------------------------------------------------------------
 START_TEST(whole_numbers_wrap_into_fewer_bits) {
     enum { N = 6 };
     const int64_t v[N] = {300, -1, (int64_t)1 << 31, -129, INT64_MIN, INT64_MAX};
