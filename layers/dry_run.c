@@ -9,7 +9,17 @@
 
 // ---- twins of layers ---------------------------------------------------------------------------
 // With what it was given in the run: of its children, a twin stays where it is.
-static void twin_free(void *twin) { layer_dismantle(twin); }
+// At the end of the run, of all twins in any order: no child has to stay in its place.
+static void twin_free(void *twin) {
+    Layer *self = twin, *parent = self->parent;
+    if (parent) {
+        Layer *last = parent->children[--parent->n_children];
+        parent->children[self->place] = last;
+        last->place = self->place;
+        self->parent = NULL;
+    }
+    layer_dismantle(self);
+}
 
 // NULL: out of memory. *copied is raised as names come, so that what there is can be freed.
 static Parameter *copy_list(const Parameter *list, int count, int *copied) {
@@ -32,6 +42,7 @@ static Status copy_children(Layer *twin, const Layer *original) {
         Layer *child = twin_of(original->children[i]);
         if (!child) return error_status();
         child->parent = twin;
+        child->place = twin->n_children;
         twin->children[twin->n_children++] = child;
     }
     return STATUS_OK;

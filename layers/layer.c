@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "autograd/recompute.h"
+#include "layers/map.h"
 #include "layers/parts.h"
-#include "layers/set.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
@@ -41,16 +41,17 @@ Layer *layer_finished(Layer *self) {
 }
 
 // ---- what it holds ---------------------------------------------------------------------------
+// From when there are many on, a map has the names: of a child with the child, of a parameter or
+// buffer with the layer itself.
 enum { FEW_NAMES = 16 };
 
 static void forget_names(Layer *self) {
     if (!self->names) return;
-    set_clear(self->names);
+    map_clear(self->names);
     memory_free(self->names);
     self->names = NULL;
 }
 
-// All that there are, from when they are many on.
 static Status learn_names(Layer *self) {
     if (self->names || self->n_parameters + self->n_buffers + self->n_children <= FEW_NAMES)
         return STATUS_OK;
@@ -59,18 +60,18 @@ static Status learn_names(Layer *self) {
     self->names->of_texts = true;
     Status status = STATUS_OK;
     for (int i = 0; i < self->n_parameters && !status; i++)
-        status = set_add(self->names, self->parameters[i].name, NULL);
+        status = map_add(self->names, self->parameters[i].name, self, NULL);
     for (int i = 0; i < self->n_buffers && !status; i++)
-        status = set_add(self->names, self->buffers[i].name, NULL);
+        status = map_add(self->names, self->buffers[i].name, self, NULL);
     for (int i = 0; i < self->n_children && !status; i++)
-        status = set_add(self->names, self->children[i]->name, NULL);
+        status = map_add(self->names, self->children[i]->name, self->children[i], NULL);
     if (status) forget_names(self);
     return status;
 }
 
-// What has just been added. Without room the set goes, and is learnt anew when it is asked.
-static Status know_name(Layer *self, const char *name) {
-    if (!self->names || !set_add(self->names, name, NULL)) return STATUS_OK;
+// Of what has just been added. Without room the map goes, and is made anew with the next name.
+static Status know_name(Layer *self, const char *name, Layer *value) {
+    if (!self->names || !map_add(self->names, name, value, NULL)) return STATUS_OK;
     forget_names(self);
     return STATUS_OUT_OF_MEMORY;
 }
@@ -81,13 +82,23 @@ static bool has_name(const Parameter *list, int count, const char *name) {
     return false;
 }
 
-static bool is_taken(const Layer *self, const char *name) {
-    if (self->names) return set_has(self->names, name);
-    bool taken = has_name(self->parameters, self->n_parameters, name) ||
-                 has_name(self->buffers, self->n_buffers, name);
-    for (int i = 0; i < self->n_children; i++)
-        taken = taken || strcmp(self->children[i]->name, name) == 0;
-    return taken;
+Layer *layer_child_named(const Layer *self, const char *name, size_t length) {
+    if (self->names) {
+        Layer *found = map_find_text(self->names, name, length);
+        return found == self ? NULL : found;
+    }
+    for (int i = 0; i < self->n_children; i++) {
+        const char *own = self->children[i]->name;
+        if (strncmp(own, name, length) == 0 && own[length] == '\0') return self->children[i];
+    }
+    return NULL;
+}
+
+bool layer_has_name(const Layer *self, const char *name) {
+    if (self->names) return map_find(self->names, name) != NULL;
+    return has_name(self->parameters, self->n_parameters, name) ||
+           has_name(self->buffers, self->n_buffers, name) ||
+           layer_child_named(self, name, strlen(name)) != NULL;
 }
 
 static Status check_name(Layer *self, const char *who, const char *name) {
@@ -97,7 +108,7 @@ static Status check_name(Layer *self, const char *who, const char *name) {
                          "the names of a path",
                          who, name ? name : "");
     if (learn_names(self)) return STATUS_OUT_OF_MEMORY;
-    if (!is_taken(self, name)) return STATUS_OK;
+    if (!layer_has_name(self, name)) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "%s: this %s has a \"%s\" already. HINT: names are what files and reports "
                      "know layers and weights by",
@@ -122,8 +133,10 @@ static Status take(Layer *self, const char *who, const char *name, Tensor *tenso
         !(trains && tensor_requires_grad(tensor, true)) &&
         !(trains ? append(&self->parameters, &self->n_parameters, name, tensor)
                  : append(&self->buffers, &self->n_buffers, name, tensor)))
-        return know_name(self, trains ? self->parameters[self->n_parameters - 1].name
-                                      : self->buffers[self->n_buffers - 1].name);
+        return know_name(self,
+                         trains ? self->parameters[self->n_parameters - 1].name
+                                : self->buffers[self->n_buffers - 1].name,
+                         self);
     tensor_free(tensor);
     if (self || error_pending()) return error_status();
     return error_set(STATUS_INVALID_ARGUMENT, "layer: a tensor was given to no layer (NULL)");
@@ -191,18 +204,20 @@ Status layer_add_child(Layer *self, const char *name, Layer *child) {
     memory_free(child->name);
     child->name = copy;
     child->parent = self;
+    child->place = self->n_children;
     self->children[self->n_children++] = child;
-    return know_name(self, copy);
+    return know_name(self, copy, child);
 }
 
 static void leave_parent(Layer *self) {
     Layer *parent = self->parent;
     if (!parent) return;
-    int at = 0;
-    while (parent->children[at] != self) at++;
     forget_names(parent);
     parent->n_children--;
-    for (; at < parent->n_children; at++) parent->children[at] = parent->children[at + 1];
+    for (int at = self->place; at < parent->n_children; at++) {
+        parent->children[at] = parent->children[at + 1];
+        parent->children[at]->place = at;
+    }
     self->parent = NULL;
 }
 

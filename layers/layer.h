@@ -73,6 +73,7 @@ struct Layer {
     const LayerType *type;
     char *name;    // within its parent: "fc1"; "" at the root
     Layer *parent; // whose child it is; NULL: it is yours
+    int place;     // its index there
     Layer **children;
     int n_children;
     Parameter *parameters; // owned; tied ones together with another layer
@@ -84,7 +85,7 @@ struct Layer {
     bool is_twin;            // it stands for another in one
     bool recompute;          // layer_recompute
     struct Recompute *again; // by which graphs run it; NULL: it never was marked
-    struct Set *names;       // those that it gives, when they are many; NULL: they are few
+    struct Map *names;       // of what it holds, when they are many; NULL: they are few
     struct KvCache *cache;   // while kv_cache_forward runs it; else NULL
     uint64_t serial;         // of this process's layers, from 1: no other has had it, or will
 };

@@ -4,25 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/parts.h"
 #include "tensor/given.h"
-
-// What of the path lies behind this layer's name; NULL: it is not on the path.
-static const char *below(const Layer *layer, const char *path) {
-    size_t length = strlen(layer->name);
-    if (strncmp(path, layer->name, length) != 0) return NULL;
-    if (path[length] == '.' && path[length + 1]) return path + length + 1;
-    return path[length] == '\0' ? path + length : NULL;
-}
 
 // As deep as the path names layers; *rest is what is left of it: "", or a parameter's name.
 static Layer *find(Layer *layer, const char *path, const char **rest) {
-    *rest = path;
-    for (int i = 0; *path && i < layer->n_children; i++) {
-        const char *after = below(layer->children[i], path);
-        if (after) return find(layer->children[i], after, rest);
+    for (;;) {
+        size_t length = strcspn(path, ".");
+        bool last = path[length] == '\0', named = length > 0 && (last || path[length + 1]);
+        Layer *child = named ? layer_child_named(layer, path, length) : NULL;
+        *rest = path;
+        if (!child) return layer;
+        layer = child;
+        path += length + !last;
     }
-    return layer;
 }
 
 Layer *layer_find(Layer *self, const char *path) {

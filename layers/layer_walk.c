@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "layers/layer.h"
-#include "layers/set.h"
+#include "layers/map.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
@@ -36,12 +36,12 @@ static Status append(ParameterList *list, const char *prefix, const Parameter *p
 
 // `met`: the parameters that are listed, for each once; NULL: the state, with buffers, and tied
 // ones under every path.
-static Status collect(const Layer *self, const char *prefix, Set *met, ParameterList *list) {
+static Status collect(const Layer *self, const char *prefix, Map *met, ParameterList *list) {
     const bool state = met == NULL;
     for (int i = 0; i < self->n_parameters; i++) {
         const Parameter *parameter = &self->parameters[i];
         bool is_new = true;
-        if (met && set_add(met, parameter->tensor, &is_new)) return STATUS_OUT_OF_MEMORY;
+        if (met && map_add(met, parameter->tensor, NULL, &is_new)) return STATUS_OUT_OF_MEMORY;
         if (is_new && append(list, prefix, parameter, false)) return STATUS_OUT_OF_MEMORY;
     }
     for (int i = 0; state && i < self->n_buffers; i++)
@@ -62,9 +62,9 @@ static Status walk(const Layer *self, const char *who, bool state, ParameterList
     if (!self) return error_set(STATUS_INVALID_ARGUMENT, "%s: no layer", who);
     self = layer_here((Layer *)self);
     if (!self) return error_status();
-    Set met = {0};
+    Map met = {0};
     Status status = collect(self, "", state ? NULL : &met, list);
-    set_clear(&met);
+    map_clear(&met);
     if (status) parameter_list_free(list);
     return status;
 }

@@ -1,56 +1,71 @@
-// set.c -- open addressing: a key lies at the first free place from that of its hash on.
-#include "layers/set.h"
+// map.c -- open addressing: a key lies at the first free place from that of its hash on.
+#include "layers/map.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "tensor/memory.h"
 
-static size_t hash(const Set *set, const void *key) {
-    uint64_t hash = UINT64_C(14695981039346656037); // Fowler, Noll, Vo
-    if (!set->of_texts) hash = (hash ^ (uintptr_t)key) * UINT64_C(0x9e3779b97f4a7c15);
-    for (const char *c = set->of_texts ? key : ""; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * UINT64_C(1099511628211);
+static size_t hash_address(const void *key) {
+    uint64_t hash = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(hash ^ hash >> 32);
 }
 
-// Where the key is, or would be; there is a free place.
-static size_t place_of(const Set *set, const void *key) {
-    size_t at = hash(set, key) & (set->room - 1);
-    while (set->places[at] && set->places[at] != key &&
-           !(set->of_texts && strcmp(set->places[at], key) == 0))
-        at = (at + 1) & (set->room - 1);
-    return at;
+static size_t hash_text(const char *text, size_t length) {
+    uint64_t hash = UINT64_C(14695981039346656037); // Fowler, Noll, Vo
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
+    return (size_t)(hash ^ hash >> 32);
 }
 
-bool set_has(const Set *set, const void *key) {
-    return set->room > 0 && set->places[place_of(set, key)];
+// Where the text is, or would be; there is a free place.
+static MapPlace *place_of_text(const Map *map, const char *text, size_t length) {
+    size_t at = hash_text(text, length) & (map->room - 1);
+    for (;; at = (at + 1) & (map->room - 1)) {
+        const char *key = map->places[at].key;
+        if (!key || (strncmp(key, text, length) == 0 && key[length] == '\0'))
+            return &map->places[at];
+    }
 }
 
-static Status grow(Set *set) {
-    Set wider = {.count = set->count, .room = set->room ? 2 * set->room : 64};
-    wider.of_texts = set->of_texts;
+static MapPlace *place_of(const Map *map, const void *key) {
+    if (map->of_texts) return place_of_text(map, key, strlen(key));
+    size_t at = hash_address(key) & (map->room - 1);
+    while (map->places[at].key && map->places[at].key != key) at = (at + 1) & (map->room - 1);
+    return &map->places[at];
+}
+
+void *map_find(const Map *map, const void *key) {
+    return map->room > 0 ? place_of(map, key)->value : NULL;
+}
+
+void *map_find_text(const Map *map, const char *text, size_t length) {
+    return map->room > 0 ? place_of_text(map, text, length)->value : NULL;
+}
+
+static Status grow(Map *map) {
+    Map wider = {.count = map->count, .room = map->room ? 2 * map->room : 64};
+    wider.of_texts = map->of_texts;
     wider.places = memory_new(wider.room * sizeof *wider.places);
     if (!wider.places) return STATUS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < set->room; i++)
-        if (set->places[i]) wider.places[place_of(&wider, set->places[i])] = set->places[i];
-    memory_free(set->places);
-    *set = wider;
+    for (size_t i = 0; i < map->room; i++)
+        if (map->places[i].key) *place_of(&wider, map->places[i].key) = map->places[i];
+    memory_free(map->places);
+    *map = wider;
     return STATUS_OK;
 }
 
-Status set_add(Set *set, const void *key, bool *is_new) {
+Status map_add(Map *map, const void *key, void *value, bool *is_new) {
     if (is_new) *is_new = false;
-    if (set->count >= set->room / 2 && grow(set)) return STATUS_OUT_OF_MEMORY;
-    size_t at = place_of(set, key);
-    if (set->places[at]) return STATUS_OK;
-    set->places[at] = key;
-    set->count++;
+    if (map->count >= map->room / 2 && grow(map)) return STATUS_OUT_OF_MEMORY;
+    MapPlace *place = place_of(map, key);
+    if (place->key) return STATUS_OK;
+    *place = (MapPlace){key, value ? value : (void *)(uintptr_t)key};
+    map->count++;
     if (is_new) *is_new = true;
     return STATUS_OK;
 }
 
-void set_clear(Set *set) {
-    memory_free(set->places);
-    *set = (Set){.of_texts = set->of_texts};
+void map_clear(Map *map) {
+    memory_free(map->places);
+    *map = (Map){.of_texts = map->of_texts};
 }

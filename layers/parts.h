@@ -31,6 +31,10 @@ Tensor *layer_normal_new(Shape shape, float deviation);
 Layer *layer_embedding_new(int64_t count, int64_t features, float deviation,
                            const int64_t *padding_idx);
 
+// The child whose name is these letters; NULL: there is none. And whether anything that the layer
+// holds has the name.
+Layer *layer_child_named(const Layer *self, const char *name, size_t length);
+bool layer_has_name(const Layer *self, const char *name);
 // Child i; NULL, which layer_forward refuses, where there are fewer. And what it makes of x.
 Layer *layer_child(const Layer *self, int i);
 Tensor *layer_run_child(const Layer *self, int i, Tensor *x);

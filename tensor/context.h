@@ -67,6 +67,8 @@ typedef struct Site {
     uint64_t owner; // the layer's serial number; 0: name and type are all it is known by
     char *name;     // "fc1"; owned
     char *type;     // "Linear"; owned
+    int next;       // the next one of its chain: of those whose owners hash alike; -1: none
+    int inside;     // sites whose parent this is
 } Site;
 
 typedef struct Pool Pool; // its threads: pool.h, not public
@@ -93,6 +95,7 @@ typedef struct Context {
     Tensor *free_tensors;       // recycled handles
     Site *sites;
     int n_sites, site_capacity, site_cursor, n_dead_sites;
+    int *site_chains; // site_capacity of them: the first site of each, or -1
     struct SiteReader *site_readers;
     struct {
         Status status;

@@ -7,6 +7,28 @@
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
+// ---- found by their owners, or without one by their names --------------------------------------
+static int *chain_of(const Context *context, uint64_t owner, const char *name) {
+    uint64_t hash = owner;
+    for (; owner == 0 && *name; name++) hash = 31 * hash + (uint8_t)*name;
+    hash = hash * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return &context->site_chains[hash % (uint64_t)context->site_capacity];
+}
+
+static void chain(Context *context, int index) {
+    Site *site = &context->sites[index];
+    int *first = chain_of(context, site->owner, site->name);
+    site->next = *first;
+    *first = index;
+}
+
+static void unchain(Context *context, int index) {
+    const Site *site = &context->sites[index];
+    int *at = chain_of(context, site->owner, site->name);
+    while (*at != index) at = &context->sites[*at].next;
+    *at = site->next;
+}
+
 // ---- made and forgotten ------------------------------------------------------------------------
 static void clear(Site *site) {
     memory_free(site->name);
@@ -16,12 +38,30 @@ static void clear(Site *site) {
 
 // By the path of a site inside it, or by memory or a graph that outlives its layer.
 static bool is_named(const Context *context, int site) {
-    for (int i = 0; i < context->n_sites; i++)
-        if (context->sites[i].parent == site) return true;
+    if (context->sites[site].inside > 0) return true;
     const Storage *s = context->ledger ? context->ledger->first_live : NULL;
     while (s && s->site != site) s = s->next;
     const Recorder *recorder = context->recorder;
     return s || (recorder && recorder->names_site(recorder, site));
+}
+
+static bool grow(Context *context) {
+    int before = context->site_capacity, capacity = before ? 2 * before : 32;
+    int *chains = memory_new((size_t)capacity * sizeof *chains);
+    Site *grown = chains ? memory_resize(context->sites, (size_t)before * sizeof(Site),
+                                         (size_t)capacity * sizeof(Site))
+                         : NULL;
+    if (!grown) {
+        memory_free(chains);
+        return false;
+    }
+    memory_free(context->site_chains);
+    context->sites = grown;
+    context->site_chains = chains;
+    context->site_capacity = capacity;
+    for (int i = 0; i < capacity; i++) chains[i] = -1;
+    for (int i = 0; i < context->n_sites; i++) chain(context, i);
+    return true;
 }
 
 // The place for one more: of a dead one that nothing names any more, and nobody will ask for.
@@ -29,18 +69,13 @@ static int place(Context *context) {
     bool all = context->site_readers != NULL; // are kept
     for (int i = 0; context->n_dead_sites > 0 && !all && i < context->n_sites; i++) {
         if (!context->sites[i].dead || is_named(context, i)) continue;
+        unchain(context, i);
         clear(&context->sites[i]);
+        if (context->sites[i].parent >= 0) context->sites[context->sites[i].parent].inside--;
         context->n_dead_sites--;
         return i;
     }
-    if (context->n_sites == context->site_capacity) {
-        int capacity = context->site_capacity ? 2 * context->site_capacity : 32;
-        Site *grown = memory_resize(context->sites, (size_t)context->n_sites * sizeof(Site),
-                                    (size_t)capacity * sizeof(Site));
-        if (!grown) return -1;
-        context->sites = grown;
-        context->site_capacity = capacity;
-    }
+    if (context->n_sites == context->site_capacity && !grow(context)) return -1;
     return context->n_sites++;
 }
 
@@ -54,20 +89,33 @@ static int site_add(Context *context, uint64_t owner, const char *name, const ch
         return -1;
     }
     context->sites[at] = site;
+    chain(context, at);
+    if (site.parent >= 0) context->sites[site.parent].inside++;
     return at;
+}
+
+static void kill(Context *context, int index) {
+    context->sites[index].dead = true;
+    context->n_dead_sites++;
 }
 
 // With a layer go the sites inside it: nobody will come by there any more.
 void site_forget(uint64_t owner) {
     Context *context = context_tls;
-    for (bool more = context != NULL; more;) {
+    bool more = false;
+    if (!context || context->n_sites == 0 || owner == 0) return;
+    for (int i = *chain_of(context, owner, NULL); i >= 0; i = context->sites[i].next) {
+        if (context->sites[i].dead || context->sites[i].owner != owner) continue;
+        kill(context, i);
+        more = more || context->sites[i].inside > 0;
+    }
+    while (more) {
         more = false;
         for (int i = 0; i < context->n_sites; i++) {
-            Site *site = &context->sites[i];
-            bool inside = site->parent >= 0 && context->sites[site->parent].dead;
-            if (site->dead || !(inside || site->owner == owner)) continue;
-            site->dead = more = true;
-            context->n_dead_sites++;
+            int parent = context->sites[i].parent;
+            if (context->sites[i].dead || parent < 0 || !context->sites[parent].dead) continue;
+            kill(context, i);
+            more = more || context->sites[i].inside > 0;
         }
     }
 }
@@ -93,6 +141,7 @@ void site_free_all(Context *context) {
     while (context->site_readers) site_reader_remove(context->site_readers);
     for (int i = 0; i < context->n_sites; i++) clear(&context->sites[i]);
     memory_free(context->sites);
+    memory_free(context->site_chains);
 }
 
 // ---- entered and left --------------------------------------------------------------------------
@@ -103,17 +152,17 @@ static bool same_site(const Context *context, int index, uint64_t owner, const c
            strcmp(site->name, name) == 0 && strcmp(site->type, type) == 0;
 }
 
-// Layers run in the order in which they were first seen, so the search starts after the last hit:
-// in a steady step it succeeds at once.
+// Layers run in the order in which they were first seen, so the one after the last hit is looked at
+// first: in a steady step it is that.
 int site_enter(uint64_t owner, const char *name, const char *type) {
     Context *context = context_current();
     int previous = context->site, found = -1;
     if (!GIVEN(name) || !GIVEN(type)) return previous;
-    for (int k = 0; k < context->n_sites && found < 0; k++) {
-        int index = context->site_cursor + k;
-        if (index >= context->n_sites) index -= context->n_sites;
-        if (same_site(context, index, owner, name, type)) found = index;
-    }
+    int next = context->site_cursor;
+    if (next < context->n_sites && same_site(context, next, owner, name, type)) found = next;
+    int i = found < 0 && context->n_sites > 0 ? *chain_of(context, owner, name) : -1;
+    for (; i >= 0 && found < 0; i = context->sites[i].next)
+        if (same_site(context, i, owner, name, type)) found = i;
     if (found < 0) found = site_add(context, owner, name, type);
     if (found < 0) return previous; // out of memory, pending: the work runs unattributed
     context->site_cursor = found + 1 < context->n_sites ? found + 1 : 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layers/map.h"
 #include "profiler/measure/profile_parts.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
@@ -127,47 +128,50 @@ static Status take_layers(Profile *profile, const StepRecord *record, int *layer
 
 typedef struct Owners { // whose parameters are where
     Profile *profile;
-    const int *layer_of;
-    const Tensor **seen; // parameters that have their place
-    int n_seen;
+    Map layers; // of the profile, by the serial number of the layer that first ran there
+    Map seen;   // parameters that have their place
 } Owners;
 
-static bool see(Owners *owners, const Tensor *tensor) { // false: it was seen before
-    for (int i = 0; i < owners->n_seen; i++)
-        if (owners->seen[i] == tensor) return false;
-    owners->seen[owners->n_seen++] = tensor;
-    return true;
+// A number as a key of a map, which compares addresses.
+static const void *key_of(uint64_t serial) { return (const void *)(uintptr_t)serial; }
+
+static Status find_layers(Owners *owners, const int *layer_of) {
+    const Context *context = context_current();
+    for (int i = 0; i < context->n_sites; i++) {
+        uint64_t serial = context->sites[i].owner;
+        int layer = layer_of[i + 1];
+        if (serial == 0 || layer < 0) continue;
+        if (map_add(&owners->layers, key_of(serial), &owners->profile->layers[layer], NULL))
+            return STATUS_OUT_OF_MEMORY;
+    }
+    return STATUS_OK;
 }
 
 // Each parameter once, so that layers add up to the model: at the first call of the first layer
-// that holds it, or, where no op ran in that, of the one around it. `around`: -1: there is none.
-static void take_parameters(Owners *owners, const Layer *layer, int around) {
-    const Context *context = context_current();
-    int own = -1;
-    for (int i = 0; i < context->n_sites && own < 0; i++)
-        if (context->sites[i].owner == layer->serial) own = owners->layer_of[i + 1];
-    if (own < 0) own = around;
-    for (int i = 0; i < layer->n_parameters; i++) {
+// that holds it, or, where no op ran in that, of the one around it. `around` NULL: there is none.
+static Status take_parameters(Owners *owners, const Layer *layer, ProfileLayer *around) {
+    ProfileLayer *own = map_find(&owners->layers, key_of(layer->serial));
+    Status status = STATUS_OK;
+    if (!own) own = around;
+    for (int i = 0; i < layer->n_parameters && !status; i++) {
         const Tensor *tensor = layer->parameters[i].tensor;
-        if (see(owners, tensor) && own >= 0)
-            owners->profile->layers[own].parameters += tensor->numel;
+        bool is_new;
+        status = map_add(&owners->seen, tensor, NULL, &is_new);
+        if (is_new && own) own->parameters += tensor->numel;
     }
-    for (int i = 0; i < layer->n_children; i++) take_parameters(owners, layer->children[i], own);
-}
-
-static int count_parameters(const Layer *layer) {
-    int n = layer->n_parameters;
-    for (int i = 0; i < layer->n_children; i++) n += count_parameters(layer->children[i]);
-    return n;
+    for (int i = 0; i < layer->n_children && !status; i++)
+        status = take_parameters(owners, layer->children[i], own);
+    return status;
 }
 
 static Status give_parameters(Profile *profile, const Layer *model, const int *layer_of) {
-    Owners owners = {.profile = profile, .layer_of = layer_of};
-    owners.seen = memory_new(((size_t)count_parameters(model) + 1) * sizeof(Tensor *));
-    if (!owners.seen) return STATUS_OUT_OF_MEMORY;
-    take_parameters(&owners, model, layer_of[0]);
-    memory_free(owners.seen);
-    return STATUS_OK;
+    Owners owners = {.profile = profile};
+    ProfileLayer *root = layer_of[0] >= 0 ? &profile->layers[layer_of[0]] : NULL;
+    Status status = find_layers(&owners, layer_of);
+    if (!status) status = take_parameters(&owners, model, root);
+    map_clear(&owners.layers);
+    map_clear(&owners.seen);
+    return status;
 }
 
 static Status take_memory(Profile *profile, const StepRecord *record, const int *layer_of,

@@ -1,5 +1,5 @@
-// build.c -- a node as a step: its operator takes what it needs, what it reads and gives is looked
-// up, and what it gives when it runs is of the types that the graph says.
+// build.c -- makes a step of a node: the operator reads its attributes, inputs and outputs are
+// looked up, and when it runs its results get the types that the graph says.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -11,7 +11,7 @@ int step_type(const Step *step, int i) {
     return i == 1 && step->op->second_type ? step->op->second_type : step->type;
 }
 
-// Does every number of the one type belong to the other, too?
+// Whether every number of the one type is one of the other.
 static bool holds_all(int from, int to) {
     bool from_signed, to_signed;
     int from_bits = onnx_bits(from, &from_signed), to_bits = onnx_bits(to, &to_signed);
@@ -28,7 +28,8 @@ static Status choose_type(Import *import, Step *step, int type) {
     bool is_signed;
     bool wraps = step->op->wraps && (type == step->type || !holds_all(type, step->type));
     int bits = onnx_bits(step->type, &is_signed);
-    // It is held as int64, which moves as well, and of which half is below 0.
+    // uint64 is held as int64, half of whose numbers are below 0: it can be moved, not computed
+    // with.
     if ((type == ONNX_UINT64 && step->op->whole == WHOLE_COMPUTED) ||
         (wraps && step->type == ONNX_UINT64))
         return import_error(import, STATUS_NOT_IMPLEMENTED,
@@ -79,8 +80,8 @@ static Status check_inputs(Import *import, const Step *step) {
     return STATUS_OK;
 }
 
-// It is whole: `take` gets it, unless an error is pending. Steps of the model are the import's,
-// also after an error: roles name them by their numbers.
+// Hands a finished step to `take`, unless an error is pending. The import keeps steps of the model,
+// also after an error, because roles name them by their numbers.
 Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step)) {
     if (!import->computing) import->steps[import->n_steps++] = step;
     if (!error_pending()) check_inputs(import, step);
@@ -120,8 +121,8 @@ static Status build_slices(Import *import, const Node *node,
     return error_status();
 }
 
-// Those that somebody reads, and all before them: a batch norm had this batch's statistics among
-// its outputs until opset 14, a pool has places. A Split has as many parts as it says.
+// The outputs up to the last one that is read: until opset 14 a batch norm had statistics among its
+// outputs that nobody reads. All outputs of a Split count, because they say how it is split.
 static size_t outputs_read(const Import *import, const Node *node) {
     size_t n = node->n_output;
     if (strcmp(node->op_type, "Split") == 0) return n;

@@ -1,15 +1,15 @@
-// formula.c -- whether stored numbers follow a formula, as masks, sequences and tables of sines do:
-// what was learned follows none. Reads numbers, and says nothing of names.
+// formula.c -- tells whether stored numbers follow a formula, as masks, sequences and tables of
+// sines do and learned numbers do not. Reads numbers alone, no names.
 #include <math.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-enum { MOST_READ = 1 << 22, FEWEST = 8 }; // of fewer numbers the values say nothing
+enum { MOST_READ = 1 << 22, FEWEST = 8 }; // fewer numbers may follow one by chance
 
 static bool near(double x, double wanted, double by) { return fabs(x - wanted) <= by; }
 
-// Two values, however often; or one that is as good as minus infinity.
+// A mask has two values, or one that is as good as minus infinity.
 static bool is_mask(const float *x, int64_t n) {
     int64_t other = 0;
     for (int64_t i = 0; i < n; i++)
@@ -27,7 +27,7 @@ static bool are_whole(const float *x, int64_t n) {
     return n >= FEWEST;
 }
 
-// Each the one before and a number more, or times a number.
+// In a sequence each number is the one before plus a step, or times a ratio.
 static bool is_sequence(const float *x, int64_t n) {
     if (n < FEWEST || x[0] == x[1]) return false;
     double step = (double)x[1] - (double)x[0], ratio = (double)x[1] / (double)x[0];
@@ -40,7 +40,7 @@ static bool is_sequence(const float *x, int64_t n) {
     return sums || products;
 }
 
-// Sines and cosines of the same angles side by side, or the ones behind the others, in each row.
+// Each row has the sine and the cosine of each angle, in pairs, or all sines and then all cosines.
 static bool are_waves(const float *x, int64_t n, int64_t columns) {
     bool beside = true, behind = true;
     if (columns < 2 || columns % 2 != 0 || n < FEWEST) return false;

@@ -1,5 +1,5 @@
-// functions.c -- a model's own functions, written out where they are called, before the walk: a
-// graph without calls. What is in their bodies is nobody's business here.
+// functions.c -- writes a model's own functions out where they are called, before the walk, so that
+// the graph has no calls. Does not look at what the nodes of their bodies are.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,7 @@
 
 typedef Onnx__Function Function;
 
-// What a file's calls may come to; a function that calls another twice, and so on, doubles each
-// time.
+// Bounds on what calls may come to: functions that call the next one twice double at each level.
 enum { MOST_NODES = 1 << 17 };
 static const size_t MOST_BYTES = (size_t)1 << 27, MOST_COMPARED = (size_t)1 << 28;
 
@@ -38,7 +37,7 @@ static void *make(Import *import, size_t bytes) {
     return block + 1;
 }
 
-// So many names are held against each other: false with an error pending where they are too many.
+// Counts `n` names that are compared; false with an error pending where a file asks for too many.
 static bool may_compare(Import *import, size_t n) {
     import->inlined->compared += n < MOST_COMPARED ? n : MOST_COMPARED;
     if (import->inlined->compared <= MOST_COMPARED) return true;
@@ -71,8 +70,7 @@ static const Function *called(Import *import, const Node *node) {
 typedef struct Call {
     const Function *function;
     const Node *node;
-    const char
-        *own; // the name that its own results begin with: its first result's, which is unique
+    const char *own; // what its own results' names begin with: its first result's, which is unique
 } Call;
 
 static Status wrong(const Import *import, const Call *call, const char *what, const char *name) {
@@ -109,8 +107,8 @@ static Status call_new(Import *import, const Function *function, const Node *nod
 }
 
 // ---- names ------------------------------------------------------------------------------------
-// What a value of the body is called outside: an input's or result's name of the caller's, or one
-// of the call's own. NULL: an error is pending.
+// The name that a value of the body has outside: the caller's name of an input or result, or one
+// that is made for the call. NULL: an error is pending.
 static char *name_outside(Import *import, const Call *call, const char *name) {
     const Function *function = call->function;
     const Node *node = call->node;
@@ -142,8 +140,8 @@ static Onnx__Attribute *attribute_of(Onnx__Attribute *const all[], size_t n, con
     return NULL;
 }
 
-// Those that are the function's have the call's value, or what the function says where the call
-// says nothing; of neither the node has none.
+// An attribute that refers to the function's has the call's value, else the function's default;
+// where neither has one the node goes without.
 static Status fill_attributes(Import *import, const Call *call, const Node *body, Node *node) {
     const Function *function = call->function;
     node->n_attribute = 0;
@@ -180,14 +178,14 @@ static Node *node_outside(Import *import, const Call *call, const Node *body) {
     node->name = node->output ? make(import, size) : NULL;
     if (!node->name || fill_attributes(import, call, body, node)) return NULL;
     snprintf(node->name, size, "%s%s%s", caller, caller[0] && name[0] ? "/" : "", name);
-    if (node->n_metadata_props == 0) { // where it ran is where the call did
+    if (node->n_metadata_props == 0) { // it belongs to the module that the call belongs to
         node->n_metadata_props = call->node->n_metadata_props;
         node->metadata_props = call->node->metadata_props;
     }
     return node;
 }
 
-// A result that is an input, or another result, with another name.
+// An Identity for a result that is an input, or another result, under a second name.
 static Node *rename_new(Import *import, const Call *call, char *from, char *to) {
     static char identity[] = "Identity";
     Node *node = make(import, sizeof *node);
@@ -229,7 +227,7 @@ static Status add_call(Import *import, const Call *call, Nodes *to) {
     return STATUS_OK;
 }
 
-// Every call among the nodes, once; *calls: how many there were.
+// Writes out every call among the nodes once; *calls is their number.
 static Status expand(Import *import, size_t *calls) {
     struct Inlined *inlined = import->inlined;
     const Onnx__Graph *graph = &inlined->graph;
@@ -271,7 +269,7 @@ Status import_inline(Import *import) {
     if (!import->inlined) return error_status();
     *import->inlined = (struct Inlined){.graph = *import->graph};
     import->graph = &import->inlined->graph;
-    // No chain of calls is longer than there are functions, but one that goes round.
+    // A chain of calls that is longer than there are functions goes round.
     for (size_t depth = 0; depth <= model->n_functions && calls > 0; depth++)
         if (expand(import, &calls)) return error_status();
     if (calls == 0) return STATUS_OK;

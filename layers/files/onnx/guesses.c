@@ -1,5 +1,5 @@
-// guesses.c -- what is said of parameters where the file tells it neither by a record nor by a
-// layer that computes with them: what they were taken for, and how many there are otherwise.
+// guesses.c -- says which parameters are a guess, because neither a record in the file nor a layer
+// that computes with them tells: what they were taken for, and how many there would be otherwise.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "tensor/memory.h"
 
 // ---- lists of values --------------------------------------------------------------------------
-typedef struct Names { // of the first of them, and how many numbers all have
-    char text[200];
-    size_t used;
-    int count;
-    int64_t numbers;
+typedef struct Names {
+    char text[200];  // the first names
+    size_t used;     // characters of it
+    int count;       // of all names
+    int64_t numbers; // elements of all values
 } Names;
 
 enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
@@ -50,7 +50,7 @@ static void title(const char *what, const Names *names, char text[320]) {
 }
 
 // ---- what each value is -----------------------------------------------------------------------
-// Which values the steps of layers compute with: those are weights, whatever they are called.
+// Values that the steps of layers compute with are weights, whatever they are called.
 static void note_weights(const Import *import, bool weights[], bool summed[]) {
     for (int i = 0; i < import->n_steps; i++) {
         const Step *step = import->steps[i];
@@ -65,10 +65,10 @@ static void note_weights(const Import *import, bool weights[], bool summed[]) {
 }
 
 typedef struct Guesses {
-    Names learned, fixed;   // taken for parameters, and for none
-    Names computed, unread; // from parameters by the exporter; read by nobody
-    Names merged;           // weights that it computed from several of them
-    int64_t copies;         // numbers of layers that are stored for others
+    Names learned, fixed;   // taken for parameters; taken for constants
+    Names computed, unread; // computed from parameters by the exporter; read by nobody
+    Names merged;           // weights that the exporter computed from several parameters
+    int64_t copies; // elements of layers' parameters that are stored once for several layers
 } Guesses;
 
 static void sort_value(Import *import, Value *value, bool weight, bool summed, Guesses *guesses) {
@@ -96,8 +96,8 @@ static int by_stored(const void *a, const void *b) {
     return (left->stored > right->stored) - (left->stored < right->stored);
 }
 
-// Numbers of parameters that are stored once for several layers, less those once. What a node of
-// the file names anew is a parameter by that.
+// Elements that parameters have more often than the file stores them. A parameter that a node of
+// the file gives a name of its own is no guess.
 static int64_t count_copies(const Import *import) {
     Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
     int64_t copies = 0;

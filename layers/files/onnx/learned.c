@@ -11,8 +11,8 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// What modules keep as buffers under names that are PyTorch's or usual. Of some the numbers say
-// more than the name: learned ones follow no formula.
+// Names that buffers have in PyTorch or by habit. Where `formula` is set parameters are called so,
+// too, and the numbers decide: learned ones follow no formula.
 static bool is_named_buffer(Import *import, Value *value) {
     static const struct {
         const char *end;
@@ -58,7 +58,7 @@ void learned_anew(Import *import, Value *value) {
 }
 
 // ---- by place ---------------------------------------------------------------------------------
-// Bit i: the operator's input i is a weight, or what a table is looked up in.
+// Bit i is set where the operator's input i is a weight, or a table that is looked up.
 static unsigned weights_of(const Node *node) {
     static const struct {
         const char *op;
@@ -114,7 +114,7 @@ static void find_running(const Import *import, bool running[]) {
     }
 }
 
-// Of one node, behind which all is known: which of its inputs reach a place of weights.
+// Marks the inputs of a node that reach a place of weights; nodes behind it have been looked at.
 static void find_placed(const Import *import, const Node *node, const bool running[]) {
     unsigned weights = 0;
     bool runs = false, reaches = false;
@@ -131,8 +131,8 @@ static void find_placed(const Import *import, const Node *node, const bool runni
     }
 }
 
-// Numbers without a telling name that get to a place of weights by way of other nodes, which run
-// then, so that the gradient comes back. (Those that are there at once: step_weights.)
+// Whether numbers without a telling name get to a place of weights through other nodes. Those nodes
+// then run, so that the gradient comes back. (step_weights takes those that are there at once.)
 static bool is_on_its_way(Import *import, Value *value) {
     return value->placed && !import->recorded && !value->fixed && onnx_is_float(value->type) &&
            shape_numel(value->shape) > 1 && !onnx_name_is_computed(value->name) &&
@@ -140,7 +140,7 @@ static bool is_on_its_way(Import *import, Value *value) {
            !value_is_formula(import, value);
 }
 
-// Which values get to a place of weights by way of another node.
+// Marks the values that get to a place of weights through another node.
 static void note_direct(const Import *import, const bool running[], bool moved[]) {
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];

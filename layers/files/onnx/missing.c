@@ -1,5 +1,6 @@
-// missing.c -- operators that are not known: named all at once or, for counting what is around
-// them, steps that read what they read and cost nothing, where it is known what shape they give.
+// missing.c -- operators that are not known. They are named all at once or, with `partial`,
+// replaced by steps of the same inputs that cost nothing, where the shape of their results is
+// known.
 #include <stdio.h>
 #include <string.h>
 
@@ -42,8 +43,9 @@ Status missing_report(const Import *import) {
                      import->path, about->n_missing, about->n_missing == 1 ? " is" : "s are", text);
 }
 
-// ---- what shape they give -----------------------------------------------------------------------
-// What the file records of a value: false where a size is open, and nothing else says it.
+// ---- the shape of their results -----------------------------------------------------------------
+// The shape that the file records of a value; false where it records none, or an open size that
+// nothing tells.
 static bool recorded_shape(const Import *import, const Value *value, Shape *shape) {
     const Onnx__Sizes *sizes = value->recorded ? value->recorded->shape : NULL;
     if (!sizes || sizes->n_dim > TENSOR_MAX_DIMS) return false;
@@ -55,8 +57,7 @@ static bool recorded_shape(const Import *import, const Value *value, Shape *shap
     return true;
 }
 
-// ONNX's own operators that give the shape of their first input, or what all of theirs broadcast
-// to.
+// ONNX's own operators whose result has the shape of the first input, or of all inputs broadcast.
 static bool like_shape(Import *import, const Node *node, Shape *shape) {
     static const char *const first[] = {"Acos",
                                         "Acosh",
@@ -88,8 +89,8 @@ static bool like_shape(Import *import, const Node *node, Shape *shape) {
 }
 
 // ---- in their place -----------------------------------------------------------------------------
-// Zeros of a shape, at no cost, of what is read for nothing: so that what computes it is counted,
-// and what its gradient costs.
+// An op that gives zeros of a shape at no cost. It has the node's inputs, so that what computes
+// them is counted, forward and backward.
 static Status nothing_infer(OpCall *call) {
     return op_output_of(call, 0, DTYPE_FLOAT32, &call->params.shape);
 }
@@ -146,7 +147,7 @@ static const Operator stand_in = {.name = "Missing",
                                   .whole = WHOLE_MOVED,
                                   .optional = ~0u};
 
-// Numbers that it has to itself are taken for its weights, as those of other layers are.
+// Stored numbers among its inputs are taken for its weights, as a layer's are.
 static Status take_inputs(Import *import, const Node *node, Step *step) {
     for (int i = 0; i < (int)node->n_input; i++)
         if (step_weight(import, node, step, i, i > 0 ? "weight" : NULL)) return error_status();

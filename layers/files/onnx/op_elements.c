@@ -81,8 +81,7 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
     return done(step->op->of_two(a, step_number(step, in[1])), out);
 }
 
-// ---- powers: of integers count, which is known while the file is loaded
-// ----------------------------
+// ---- powers; of integers `count` is the exponent, which has to be a constant --------------------
 static Status build_power(Import *import, const Node *node, Step *step) {
     Value *exponent = node_input(import, node, 1);
     if (!has_integers(import, node) || !exponent) return build_two(import, node, step);

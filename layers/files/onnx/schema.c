@@ -1,5 +1,5 @@
-// schema.c -- holds a node to what of its operator is read here (schema_table.c), before anything
-// is made of it: domain, opset, inputs, outputs, attributes. Reads none of them.
+// schema.c -- refuses a node that has more than what is read of its operator (schema_table.c): its
+// domain, opset, inputs, outputs and attributes. Does not read their values for anything else.
 #include "layers/files/onnx/schema.h"
 
 #include <stdio.h>
@@ -36,8 +36,8 @@ void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n) {
     import->opset = opset_of(import, onnx_domains[0].name);
 }
 
-// Operators that mean another thing since an opset, with the same attributes. Where a function is
-// of one side of it and the file of the other, readers of ONNX take them differently.
+// Some operators changed their meaning with an opset and kept their attributes. Where a function is
+// of an opset before the change and its file of one behind it, readers of ONNX differ.
 static Status check_function(const Import *import, const Node *node) {
     static const struct {
         const char *name;
@@ -85,7 +85,7 @@ static bool find(const char *text, bool idle, const char *name, SchemaAttribute 
     return false;
 }
 
-// Is it one of "0|1"?
+// Whether the attribute's value is one of a list like "0|1".
 static bool has_value(const SchemaAttribute *schema, const Onnx__Attribute *attribute) {
     const char *value = schema->values, *end = value + schema->values_length;
     while (value < end) {

@@ -1,6 +1,6 @@
-// schema_table.c -- of each operator of ONNX that is read here: since when, which of its inputs,
-// outputs and attributes, and which values of these. tests/layers/test_onnx_schemas.c holds every
-// row to ONNX's own definitions.
+// schema_table.c -- a row for each operator of ONNX that is read here: the opsets, inputs, outputs
+// and attributes, and which values of these. tests/layers/test_onnx_schemas.c holds every row to
+// ONNX's own definitions.
 #include "layers/files/onnx/schema.h"
 
 #include <stdlib.h>
@@ -171,9 +171,9 @@ static const Schema classic_schemas[] = {
 };
 
 const SchemaDomain onnx_domains[] = {
-    {"ai.onnx", 7, 28, schemas},
-    {"ai.onnx.ml", 1, 5, classic_schemas},
-    {NULL, 0, 0, NULL},
+    {"ai.onnx", 7, 28, schemas, sizeof schemas / sizeof schemas[0] - 1},
+    {"ai.onnx.ml", 1, 5, classic_schemas, sizeof classic_schemas / sizeof classic_schemas[0] - 1},
+    {NULL, 0, 0, NULL, 0},
 };
 
 // ---- looked up --------------------------------------------------------------------------------
@@ -184,11 +184,14 @@ const SchemaDomain *schema_domain(const char *name) {
     return NULL;
 }
 
+static int by_name(const void *name, const void *schema) {
+    return strcmp(name, ((const Schema *)schema)->name);
+}
+
 const Schema *schema_find(const char *domain, const char *op_type) {
     const SchemaDomain *of = schema_domain(domain);
-    for (const Schema *schema = of ? of->operators : NULL; schema && schema->name; schema++)
-        if (strcmp(schema->name, op_type) == 0) return schema;
-    return NULL;
+    if (!of) return NULL;
+    return bsearch(op_type, of->operators, (size_t)of->n_operators, sizeof(Schema), by_name);
 }
 
 // "axis:i mode:s=constant|edge axes:I<13", or "seed:f why; NAME:TYPE why".

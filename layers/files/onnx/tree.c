@@ -41,22 +41,6 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
 }
 
 // ---- the tree ---------------------------------------------------------------------------------
-static Layer *child_named(const Layer *layer, const char *name, size_t length) {
-    for (int i = 0; i < layer->n_children; i++)
-        if (strlen(layer->children[i]->name) == length &&
-            memcmp(layer->children[i]->name, name, length) == 0)
-            return layer->children[i];
-    return NULL;
-}
-
-static bool is_taken(const Layer *layer, const char *name) {
-    for (int i = 0; i < layer->n_parameters; i++)
-        if (strcmp(layer->parameters[i].name, name) == 0) return true;
-    for (int i = 0; i < layer->n_buffers; i++)
-        if (strcmp(layer->buffers[i].name, name) == 0) return true;
-    return child_named(layer, name, strlen(name)) != NULL;
-}
-
 static Layer *child_new(Layer *root, Layer *parent, const char *name) {
     GraphLayer *part = part_new(((GraphLayer *)root)->program, "Module", 6, false);
     return part && !layer_add_child(parent, name, &part->layer) ? &part->layer : NULL;
@@ -68,11 +52,11 @@ static Layer *layer_at(Layer *root, const char *path) {
     Layer *layer = root;
     while (layer && path[0]) {
         size_t length = strcspn(path, ".");
-        Layer *child = child_named(layer, path, length);
+        Layer *child = layer_child_named(layer, path, length);
         if (!child) {
             char *name = memory_new(length + 1);
             if (name) memcpy(name, path, length);
-            bool taken = name && is_taken(layer, name);
+            bool taken = name && layer_has_name(layer, name);
             if (name && !taken) child = child_new(root, layer, name);
             memory_free(name);
             if (taken) return layer;
@@ -226,12 +210,12 @@ static void number_name(const Layer *layer, const char *role, char name[64]) {
     const char *stem = role ? role : "weight";
     for (;; taken = next, next *= 2) {
         snprintf(name, 64, "%.40s_%d", stem, next);
-        if (!is_taken(layer, name)) break;
+        if (!layer_has_name(layer, name)) break;
     }
     while (next - taken > 1) {
         int middle = taken + (next - taken) / 2;
         snprintf(name, 64, "%.40s_%d", stem, middle);
-        if (is_taken(layer, name))
+        if (layer_has_name(layer, name))
             taken = middle;
         else
             next = middle;
@@ -271,7 +255,7 @@ static Layer *place_of(Import *import, Layer *root, const Value *value, char nam
     }
     Layer *layer = path ? layer_at(root, path) : NULL;
     memory_free(path);
-    if (layer && is_taken(layer, name)) number_name(layer, value->role, name);
+    if (layer && layer_has_name(layer, name)) number_name(layer, value->role, name);
     return layer;
 }
 

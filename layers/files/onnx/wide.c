@@ -1,15 +1,16 @@
-// wide.c -- a reshape to more dimensions than a tensor has here, a transpose and a reshape behind
-// it (windows of a volume, channels that become places). Between them the numbers are a vector, and
-// the transpose goes by dimensions that stay side by side, of which there are few, or several
-// times.
+// wide.c -- a reshape to more dimensions than a tensor has here, with the transpose and the reshape
+// behind it (windows of a volume, channels that become places). Between them the numbers are a
+// vector. Dimensions that stay side by side count as one in the transpose; where they are still too
+// many it takes several permutations.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // ---- running ------------------------------------------------------------------------------------
-// The first `t` dimensions of the order, then the others as they are: of dimensions that stay side
-// by side one, in `shape`, and what a permutation makes of them. Their number.
+// The order that begins with the first `t` dimensions of the wanted one and goes on with the others
+// as they lie, in all[]. Dimensions that stay side by side are one of `shape`, and turn[] permutes
+// those. Returns their number; where it is above TENSOR_MAX_DIMS shape and turn are not filled in.
 static int runs_of(const WideParams *wide, int t, int all[], Shape *shape, int turn[]) {
     bool placed[MOST_WIDE] = {false}, begins[MOST_WIDE] = {false};
     int place[MOST_WIDE], runs = 0, k = t;
@@ -30,7 +31,7 @@ static int runs_of(const WideParams *wide, int t, int all[], Shape *shape, int t
     return runs;
 }
 
-// As many dimensions as can be come to their places at once; of what is left there are fewer runs.
+// Each permutation brings as many dimensions to their places as it can; the rest has fewer runs.
 static Status run_turned(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     WideParams wide = step->params.wide, next = wide;
@@ -61,8 +62,8 @@ static const Operator apart = {.name = "WideReshape", .run = run_apart};
 static const Operator turned = {.name = "WideTranspose", .run = run_turned};
 
 // ---- what the nodes say -------------------------------------------------------------------------
-// The only node that reads a result, and reads it first; NULL: none, or several, or it is an
-// output.
+// The only node that reads a node's result, as its first input; NULL where there is another reader
+// or none.
 static const Node *only_reader(Import *import, const Node *node) {
     const Onnx__Graph *graph = import->graph;
     const Value *value = node_output(import, node, 0);
@@ -78,7 +79,7 @@ static bool is_of(const Node *node, const char *op_type) {
     return node && node->n_output > 0 && strcmp(node->op_type, op_type) == 0;
 }
 
-// Resolves what is left open, and what is as before.
+// Resolves -1 (the size that is left open) and 0 (the size as before); false: they do not fit.
 static bool read_sizes(const Node *node, Shape in, int64_t sizes[], int n) {
     int64_t known = 1, numel = shape_numel(in);
     int open = -1;
@@ -94,7 +95,7 @@ static bool read_sizes(const Node *node, Shape in, int64_t sizes[], int n) {
     return open >= 0 ? sizes[open] * known == numel : known == numel;
 }
 
-// What changes no place is left out: dimensions of 1.
+// Leaves out dimensions of 1, which change no place.
 static void keep_long(const int64_t sizes[], const int64_t perm[], int n, WideParams *wide) {
     int place[MOST_WIDE];
     wide->n = 0;
