@@ -101,8 +101,8 @@ $(if $(FOUND_CC),$(if $(filter $(BLAS_CHOICES),$(BLAS)),,\
 # No -march=native (the products must run elsewhere and under valgrind) and no -ffast-math (NaN and
 # the order of sums are part of the contract).
 OPTIMIZE := -O3 -g
-OPTIMIZE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
-OPTIMIZE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+OPTIMIZE_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
+OPTIMIZE_tsan := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
 OPTIMIZE_clang := -O0 # for its warnings, which need no more
 OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
 

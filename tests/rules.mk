@@ -18,8 +18,9 @@ HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES) %_call.c \
 SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
 
 # What only tests use is compiled with Check's flags as well; benchmarks do without Check. Compiling
-# the tests is most of the work, so they are optimized less than what they test.
-$(BUILD)/tests/%.o: private OPTIMIZE_VARIANT := $(OPTIMIZE_VARIANT:-O3=-O1)
+# the tests is most of the work, so they are optimized less than what they test, and a debugger
+# knows their lines and not their variables (make CFLAGS=-g).
+$(BUILD)/tests/%.o: private OPTIMIZE_VARIANT := $(patsubst -g,-g1,$(OPTIMIZE_VARIANT:-O3=-O1))
 $(BUILD)/tests/bench/%.o: private OPTIMIZE_VARIANT := $(OPTIMIZE_VARIANT)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench/%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
@@ -69,7 +70,8 @@ TOPICS_asan = $(filter-out cuda_networks cuda_orders cuda_support zoo_steps,$(AL
 # OpenBLAS is not instrumented and would start threads of its own; TSan does not follow fork.
 TEST_ENVIRONMENT_tsan := RIDGEPOINT_ALLOC=raw CK_FORK=no TEST_SECONDS=600 OPENBLAS_NUM_THREADS=1
 TOPICS_tsan := pool context loader prefetch
-TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
+TEST_ENVIRONMENT_valgrind := RIDGEPOINT_ALLOC=raw CK_TIMEOUT_MULTIPLIER=20 \
+    OPENBLAS_NUM_THREADS=1 TEST_WRAPPER='valgrind -q --leak-check=full \
     --errors-for-leak-kinds=definite --error-exitcode=99'
 TOPICS_valgrind := scope tape faults
 
@@ -78,8 +80,11 @@ ALL_TOPICS := $(sort $(patsubst $(BUILD)/tests/test_%,%,$(TEST_PROGRAMS) $(EMULA
 UNKNOWN_TOPICS := $(and $(filter test asan tsan valgrind,$(MAKECMDGOALS)),$(strip \
     $(filter-out $(ALL_TOPICS),$(TEST))))
 $(if $(UNKNOWN_TOPICS),$(error TEST=$(UNKNOWN_TOPICS) is no topic; the topics are: $(ALL_TOPICS)))
-topic_programs = $(call tests_of,$(or $(TEST),$(if $(TOPICS_$(1)),\
-    $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS))))
+# What takes longest begins first, so that no processor waits for it in the end.
+LONGEST := cuda_orders profile_training machine cuda ops random_shapes profile_diff_program
+longest_first = $(foreach topic,$(LONGEST),$(filter $(topic),$(1))) $(filter-out $(LONGEST),$(1))
+topic_programs = $(call tests_of,$(call longest_first,$(or $(TEST),$(if $(TOPICS_$(1)),\
+    $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS)))))
 run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
 
 test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)

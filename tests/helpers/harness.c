@@ -75,6 +75,12 @@ _Noreturn void test_skip(const char *reason) {
     longjmp(skip_target, 1);
 }
 
+void test_skip_if_long(void) {
+    const char *alloc = getenv("RIDGEPOINT_ALLOC");
+    if (alloc && strcmp(alloc, "raw") == 0)
+        test_skip("it takes minutes here, and shorter tests run the same code");
+}
+
 static int count_instances(const HarnessTest tests[]) {
     int count = 0;
     for (const HarnessTest *t = tests; t->test; t++) count += t->loops > 0 ? t->loops : 1;

@@ -34,6 +34,9 @@ int harness_main(const char *topic, const HarnessTest tests[]);
 
 // Ends the running test as skipped. Call it from the test's own thread, before it holds anything.
 _Noreturn void test_skip(const char *reason);
+// The same, but only under a sanitizer or valgrind (RIDGEPOINT_ALLOC=raw): for a test that computes
+// for minutes there, with code that shorter tests run, too.
+void test_skip_if_long(void);
 
 // For how many seconds to wait for what takes `seconds` where nothing else runs, before it is said
 // never to come.

@@ -293,7 +293,14 @@ START_TEST(a_name_is_found_among_many) {
         ck_assert_int_ne(layer_add_child(many, name, relu_new()), STATUS_OK);
         expect_error(STATUS_INVALID_ARGUMENT, "already");
     }
+    for (int i = 0; i < many->n_children; i++)
+        ck_assert_ptr_eq(layer_find(many, many->children[i]->name), many->children[i]);
+    ck_assert_ptr_null(layer_find(many, "n2")); // a parameter
+    ck_assert_ptr_null(layer_find(many, "n7."));
+    ck_assert_ptr_null(layer_find(many, "n7.n9"));
     layer_free(layer_find(many, "n7"));
+    ck_assert_ptr_null(layer_find(many, "n7"));
+    ck_assert_ptr_nonnull(layer_find(many, "n9"));
     ck_assert_int_eq(layer_add_child(many, "n7", relu_new()), STATUS_OK);
     ck_assert_int_ne(layer_add_child(many, "n7", relu_new()), STATUS_OK);
     expect_error(STATUS_INVALID_ARGUMENT, "already");

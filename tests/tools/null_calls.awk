@@ -6,8 +6,8 @@
 # PREPROCESSED is what `cc -E` makes of ridgepoint.h: what stands between the marks of tensor/api.h
 # counts. What the other arguments are, the first file says: `Layer *value_Layer(void)` is given for
 # each Layer *, value_char_path for a char * called path, value_each_Tensor for a Tensor **,
-# value_slots_Tensor for a Tensor ***, plain_Shape for a Shape. What nobody says anything of is zero, a count is 1; a pointer leads to
-# zeros, or is NULL where only the library can make what it leads to.
+# value_slots_Tensor for a Tensor ***, plain_Shape for a Shape. Anything else is zero, a count is 1;
+# a pointer leads to zeros, or is NULL where only the library can make what it leads to.
 FILENAME == ARGV[1] {
     while (match($0, /(value|plain)_[A-Za-z0-9_]+/)) {
         given[substr($0, RSTART, RLENGTH)] = 1

@@ -128,6 +128,7 @@ static void check_measured(const Machine *machine) {
 
 // Two busy processes for every core leave a third of it: what was measured then is used once.
 START_TEST(beside_other_work_ceilings_are_not_kept) {
+    test_skip_if_long();
     make_home();
     int n = 2 * pool_default_threads();
     pid_t *others = calloc((size_t)n, sizeof(pid_t));
@@ -195,6 +196,7 @@ END_TEST
 // What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess;
 // what an earlier version measured, without rates, or beside other work.
 START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
+    if (_i > 0) test_skip_if_long();
     make_home();
     Machine machine, other;
     bool fresh;

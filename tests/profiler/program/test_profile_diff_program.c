@@ -60,6 +60,7 @@ END_TEST
 
 // ---- times -------------------------------------------------------------------------------------
 START_TEST(a_saved_profile_is_of_five_runs) {
+    test_skip_if_long();
     work_folder_begin();
     save(SMALL "--save %s/base.json --quiet");
     char path[64];

@@ -115,6 +115,7 @@ static double accuracy_of(const char *arguments) {
 }
 
 START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
+    test_skip_if_long();
     double trained = accuracy_of(QUICK),
            untrained = accuracy_of("--lr 1e-12 --epochs 1 --steps 1" QUICK);
     ck_assert_msg(trained >= 0.95, "%g of the digits after training", trained);
@@ -131,6 +132,7 @@ static const struct {
                {"profile_model", "mnist-cnn --batch 64 --epochs 6", 0.985}};
 
 START_TEST(real_images_are_learnt) {
+    test_skip_if_long();
     const char *folder = getenv("RIDGEPOINT_MNIST");
     char arguments[DATA_PATH];
     if (!folder) folder = "../shared/data/mnist";
