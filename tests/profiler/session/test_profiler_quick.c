@@ -108,8 +108,8 @@ static const LayerType counting_type = {.name = "Counting",
                                         .size = sizeof(Layer),
                                         .forward = count_calls};
 
-// A forward that takes 3 us is repeated 8 times in each sample of at least 20 us, after tries with 1,
-// 2 and 4.
+// A forward that takes 3 us is repeated 8 times in each sample of at least 20 us, after tries with
+// 1, 2 and 4.
 START_TEST(a_latency_has_as_many_samples_as_asked_for) {
     Layer *layer = layer_new(&counting_type);
     bool slow = _i >= 2;
