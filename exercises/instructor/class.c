@@ -213,16 +213,18 @@ static Status name_from_export(Class *class, const char *path) {
 
 Status class_read(const char *path, Class *class) {
     *class = (Class){.possible = WRITTEN_NONE};
-    DIR *folder = opendir(path);
-    if (folder == NULL) {
+    struct dirent **entries = NULL;                       // scandir's, of the system's memory
+    int count = scandir(path, &entries, NULL, alphasort); // of one name the first gets it
+    if (count < 0) {
         return error_set(STATUS_IO, "%.300s: %s. HINT: a folder of submissions is expected", path,
                          strerror(errno));
     }
     Status status = STATUS_OK;
-    for (const struct dirent *entry; status == STATUS_OK && (entry = readdir(folder)) != NULL;) {
-        status = add_entry(class, path, entry->d_name);
+    for (int i = 0; i < count; i++) {
+        if (status == STATUS_OK) status = add_entry(class, path, entries[i]->d_name);
+        free(entries[i]);
     }
-    closedir(folder);
+    free(entries);
     if (status == STATUS_OK) status = name_from_export(class, path);
     class_arrange(class);
     return status;

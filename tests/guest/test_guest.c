@@ -131,7 +131,8 @@ END_TEST
 START_TEST(what_is_exported_is_what_public_headers_declare) {
     begin();
     shell("echo '#include <ridgepoint/ridgepoint.h>' >all.c\n"
-          "${CC:-cc} -E -P -I\"$prefix/include\" all.c | awk -f $root/tests/guest/declared.awk |\n"
+          "${CC:-cc} -E -P -I\"$prefix/include\" all.c | awk -f \"$root/tests/guest/declared.awk\" "
+          "|\n"
           "    LC_ALL=C sort >declared\n"
           "test $(wc -l <declared) -gt 300; grep -qx tensor_relu declared\n"
           "grep -qx layer_forward declared; grep -qx op_relu declared\n"

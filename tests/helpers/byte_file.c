@@ -11,6 +11,7 @@
 
 const char *byte_file_path(const char *name) {
     static char path[256];
+    ck_assert_msg(work_folder[0], "%s: no work_folder_begin before it", name);
     snprintf(path, sizeof path, "%s/%s", work_folder, name);
     return path;
 }

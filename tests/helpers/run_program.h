@@ -26,6 +26,9 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
 
 // The program of this build: in the root for build/normal, else in the build's own folder.
 const char *program_path(const char *name);
+// From here on this process, and what it starts, find the programs of this build by their names: a
+// path in a shell's text would need its quotes, for a checkout may have blanks in its name.
+void program_names(void);
 
 int program_count_lines(const char *text); // every line ends in a newline, or -1
 // Fails the test where a line has more than 80 columns, or a space at its end.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/helpers/harness.h"
+#include "tests/helpers/run_program.h"
 
 enum { COMMANDS = 8192 };
 
@@ -22,6 +23,7 @@ void work_folder_run(const char *commands) {
         snprintf(whole, sizeof whole, "set -e; not() { if \"$@\"; then return 1; fi; }; cd %s\n%s",
                  work_folder, commands);
     ck_assert_int_lt(length, COMMANDS);
+    program_names();
     ck_assert_msg(system(whole) == 0, "%s", commands);
 }
 

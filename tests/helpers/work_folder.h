@@ -7,6 +7,7 @@ extern char work_folder[32]; // its path
 void work_folder_begin(void);
 // Of the shell, which ends at the first that fails, and with it the test: but for "! command" and
 // all but the last of "a && b", which it takes as questions. `not command` fails as others do.
+// The programs of this build are there by their names.
 void work_folder_run(const char *commands);
 void work_folder_end(void);
 

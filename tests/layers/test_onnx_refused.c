@@ -49,14 +49,11 @@ END_TEST
 
 // A link to the numbers may lead anywhere below the model, and nowhere else.
 START_TEST(a_link_out_of_the_folder_is_refused) {
-    char commands[2 * PATH_MAX + 400], path[64], from[PATH_MAX];
-    ck_assert_ptr_nonnull(realpath(FOLDER, from));
+    char path[64];
     work_folder_begin();
-    snprintf(commands, sizeof commands,
-             "mkdir -p in/below; cp %s/mlp.dy.onnx in; cp %s/mlp.dy.onnx.data in/below/data\n"
-             "cp in/below/data out; ln -s below/data in/mlp.dy.onnx.data",
-             from, from);
-    work_folder_run(commands);
+    work_folder_run("mkdir -p in/below; cp \"$OLDPWD\"/" FOLDER "mlp.dy.onnx* in\n"
+                    "mv in/mlp.dy.onnx.data in/below/data\n"
+                    "cp in/below/data out; ln -s below/data in/mlp.dy.onnx.data");
     snprintf(path, sizeof path, "%s/in/mlp.dy.onnx", work_folder);
     Layer *model = onnx_load(path, NULL, NULL);
     expect_no_error();

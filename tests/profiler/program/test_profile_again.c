@@ -83,16 +83,14 @@ START_TEST(other_processes_only_measure) {
 END_TEST
 
 START_TEST(a_process_that_ends_badly_is_told) {
-    const char *program = program_path("profile_mlp");
-    char arguments[400];
-    snprintf(arguments, sizeof arguments,
-             "%s --epochs 0 --runs 2 --peaks none --iterations 1000000", program);
     work_folder_begin();
     char path[64];
     snprintf(path, sizeof path, "%s/limited", work_folder);
     FILE *file = fopen(path, "w");
-    fprintf(file, "ulimit -t 1\nexec %s\n", arguments);
+    fprintf(file, "ulimit -t 1\nexec profile_mlp --epochs 0 --runs 2 --peaks none "
+                  "--iterations 1000000\n");
     fclose(file);
+    program_names();
     ProgramRun got = program_run("/bin/sh", path, PROGRAM_CAPTURED);
     ck_assert_msg(got.status == 3 &&
                       strstr(got.err, "profile_mlp: --runs: its process ended with signal"),
@@ -147,11 +145,11 @@ END_TEST
 // ---- --peaks none ------------------------------------------------------------------------------
 // Nor is this machine measured, which without a cache would be said.
 START_TEST(without_ceilings_there_are_times_and_no_verdicts) {
-    char arguments[400];
-    snprintf(arguments, sizeof arguments,
-             "XDG_CACHE_HOME=/dev/null %s --epochs 0 --peaks none " SMALL,
-             program_path("profile_mlp"));
-    ProgramRun got = program_run("/usr/bin/env", arguments, PROGRAM_CAPTURED);
+    program_names();
+    ProgramRun got =
+        program_run("/usr/bin/env",
+                    "XDG_CACHE_HOME=/dev/null profile_mlp --epochs 0 --peaks none " SMALL,
+                    PROGRAM_CAPTURED);
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
     ck_assert_msg(!strstr(got.out, "Measured") && !strstr(got.out, "ROOFLINE") &&
                       !strstr(got.out, "bound"),

@@ -66,10 +66,10 @@ END_TEST
 
 // Nor is this machine measured, which without a cache would be said.
 START_TEST(for_weights_alone_nothing_runs) {
-    char arguments[400];
-    snprintf(arguments, sizeof arguments, "XDG_CACHE_HOME=/dev/null %s --layers 20,30,10 --weights",
-             program_path("profile_mlp"));
-    ProgramRun got = program_run("/usr/bin/env", arguments, PROGRAM_CAPTURED);
+    program_names();
+    ProgramRun got = program_run("/usr/bin/env",
+                                 "XDG_CACHE_HOME=/dev/null profile_mlp --layers 20,30,10 --weights",
+                                 PROGRAM_CAPTURED);
     ck_assert_msg(got.status == 0 && !got.err[0] && strncmp(got.out, "WEIGHTS\n", 8) == 0, "%s%s",
                   got.err, got.out);
     program_run_free(&got);
@@ -207,15 +207,12 @@ END_TEST
 
 // Steps that are traced move the weights, those that are watched the running statistics.
 START_TEST(the_output_is_of_the_weights_that_there_were_or_of_trained_ones) {
-    char commands[1000];
     work_folder_begin();
-    snprintf(commands, sizeof commands,
-             "cd %s; run='%s mnist-cnn --batch 4 --iterations 1 --warmup 2 --quiet --output'\n"
-             "$run plain --inference && $run traced --trace t && $run watched --leaks >told &&\n"
-             "$run trained --epochs 1 --steps 2 || exit 1\n"
-             "cmp plain traced && cmp plain watched && ! cmp -s plain trained\n",
-             work_folder, program_path("profile_model"));
-    work_folder_run(commands);
+    work_folder_run(
+        "run='profile_model mnist-cnn --batch 4 --iterations 1 --warmup 2 --quiet --output'\n"
+        "$run plain --inference; $run traced --trace t; $run watched --leaks >told\n"
+        "$run trained --epochs 1 --steps 2\n"
+        "cmp plain traced; cmp plain watched; not cmp -s plain trained\n");
     work_folder_end();
 }
 END_TEST

@@ -126,11 +126,11 @@ END_TEST
 
 // Where nothing can be kept, too: all are held against the same ceilings.
 START_TEST(ceilings_are_measured_once_for_all) {
-    char arguments[400];
-    snprintf(arguments, sizeof arguments,
-             "XDG_CACHE_HOME=/dev/null %s lenet5 mnist-cnn --iterations 1 --warmup 2 --json -",
-             program_path("profile_model"));
-    ProgramRun got = program_run("/usr/bin/env", arguments, PROGRAM_CAPTURED);
+    program_names();
+    ProgramRun got = program_run("/usr/bin/env",
+                                 "XDG_CACHE_HOME=/dev/null profile_model lenet5 mnist-cnn "
+                                 "--iterations 1 --warmup 2 --json -",
+                                 PROGRAM_CAPTURED);
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
     json_t *both = document_parse(got.out), *models = document_at(both, "models");
     double peaks[2];

@@ -92,10 +92,10 @@ START_TEST(the_output_may_be_a_file_s_word) {
     program_run_free(&got);
     char commands[300];
     snprintf(commands, sizeof commands,
-             "{ %s --config %s; echo $? >status; } 2>err | head -n 3 >out\n"
+             "{ profile_mlp --config %s; echo $? >status; } 2>err | head -n 3 >out\n"
              "test $(cat status) = 0\n"
              "not test -s err",
-             program_path("profile_mlp"), path);
+             path);
     work_folder_run(commands);
     work_folder_end();
 }

@@ -225,14 +225,11 @@ END_TEST
 // Nobody writes it: a signal ends the waiting, as ten seconds would.
 START_TEST(a_fifo_is_not_waited_for_without_end) {
     work_folder_begin();
-    char script[600];
-    snprintf(script, sizeof script,
-             "mkfifo fifo\n'%s' --device meta --compare fifo 2> said & sleep 0.3\nkill -TERM $!\n"
-             "wait $! && exit 1 || [ $? = 143 ]\n[ ! -s said ]\n"
-             "'%s' --device meta --save base.json --quiet\n"
-             "cat base.json > fifo & '%s' --device meta --compare fifo | grep -q 'all as before'\n",
-             program_path("profile_mlp"), program_path("profile_mlp"), program_path("profile_mlp"));
-    work_folder_run(script);
+    work_folder_run("mkfifo fifo\nprofile_mlp --device meta --compare fifo 2> said & sleep 0.3\n"
+                    "kill -TERM $!\nwait $! && exit 1 || [ $? = 143 ]\n[ ! -s said ]\n"
+                    "profile_mlp --device meta --save base.json --quiet\n"
+                    "cat base.json > fifo & profile_mlp --device meta --compare fifo |\n"
+                    "grep -q 'all as before'\n");
     work_folder_end();
 }
 END_TEST
@@ -240,17 +237,15 @@ END_TEST
 // ---- networks ----------------------------------------------------------------------------------
 // Behind a network, too; where a shell has taken the quotes away.
 START_TEST(several_flags_may_follow) {
-    static const char *const commands[][3] = {
-        {"profile_mlp", "--device meta --against '--batch 2 --fuse'", "with --batch 2 --fuse"},
-        {"profile_model", "lenet5 --device meta --against 'mnist-cnn --batch 2'",
+    static const char *const commands[][2] = {
+        {"profile_mlp --device meta --against '--batch 2 --fuse'", "with --batch 2 --fuse"},
+        {"profile_model lenet5 --device meta --against 'mnist-cnn --batch 2'",
          "mnist-cnn --batch 2"}};
     work_folder_begin();
     for (int i = 0; i < 2; i++) {
         char command[400];
-        snprintf(command, sizeof command,
-                 "'%s' %s > '%s/out'\ngrep -q '^other counts than %s;' '%s/out'\n",
-                 program_path(commands[i][0]), commands[i][1], work_folder, commands[i][2],
-                 work_folder);
+        snprintf(command, sizeof command, "%s > out\ngrep -q '^other counts than %s;' out\n",
+                 commands[i][0], commands[i][1]);
         work_folder_run(command);
     }
     work_folder_end();

@@ -9,6 +9,7 @@
 #include "tests/helpers/onnx_files.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
+#include "tests/helpers/work_folder.h"
 
 #define OPEN FOLDER "open_"
 #define QUICK " --iterations 1 --warmup 2 --peaks none"
@@ -194,6 +195,7 @@ static int64_t batch_of(const char *arguments) {
 START_TEST(a_file_that_exists_is_a_file) {
     static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx"};
     char arguments[400];
+    work_folder_begin();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --device meta",
                  copy_of(OPEN "fixed.onnx", names[i]));
@@ -205,6 +207,7 @@ START_TEST(a_file_that_exists_is_a_file) {
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input z=%s",
              zeros_file("z=4.npy", SHAPE(3, 6)));
     ck_assert_int_eq(batch_of(arguments), 3);
+    work_folder_end();
 }
 END_TEST
 
@@ -212,6 +215,7 @@ END_TEST
 // are typed, in the place of those of a file of options.
 START_TEST(inputs_of_another_command_replace_the_first_ones) {
     char arguments[600], two[200], three[200];
+    work_folder_begin();
     snprintf(two, sizeof two, "%s", zeros_file("two.npy", SHAPE(2, 6)));
     snprintf(three, sizeof three, "%s", zeros_file("three.npy", SHAPE(3, 6)));
     const char *commands[] = {
@@ -236,6 +240,7 @@ START_TEST(inputs_of_another_command_replace_the_first_ones) {
     strcat(arguments, " --input ");
     strcat(arguments, three);
     ck_assert_int_eq(batch_of(arguments), 3);
+    work_folder_end();
 }
 END_TEST
 

@@ -13,27 +13,26 @@
 // `stop SIGNAL SECONDS COMMAND` tells it to stop so long after it began to measure; its exit status
 // is $code then. `begun PROCESS` waits for that beginning.
 static void run_commands(const char *commands) {
-    char script[3000], mlp[600];
-    snprintf(mlp, sizeof mlp, "%s", program_path("profile_mlp"));
-    char *peaks = realpath("tests/fixtures/peaks.json", NULL);
-    ck_assert_ptr_nonnull(peaks);
+    char script[3000];
     work_folder_begin();
     int size = snprintf(script, sizeof script,
-                        "mlp='%s --peaks %s' model='%s --peaks %s'; cd %s\n"
+                        "cp \"$OLDPWD\"/tests/fixtures/peaks.json .peaks\n"
+                        "mlp='profile_mlp --peaks .peaks' model='profile_model --peaks .peaks'\n"
                         "stop() {\n"
                         "    code=0; env --default-signal=INT $3 >out 2>err &\n"
                         "    begun $!; sleep $2; kill -$1 $!; wait $! || code=$?\n"
                         "}\n"
-                        "begun() {\n" // it catches SIGTERM
-                        "    until test $((0x$(sed -n 's/^SigCgt:.*\\(....\\)$/\\1/p' "
-                        "/proc/$1/status) & 0x4000)) != 0; do sleep 0.05; done\n"
+                        "begun() {\n" // it catches SIGTERM, or is no more
+                        "    while kill -0 $1; do\n"
+                        "        caught=$(sed -n 's/^SigCgt:.*\\(....\\)$/\\1/p' /proc/$1/status)\n"
+                        "        test $((0x${caught:-0} & 0x4000)) = 0 || return 0; sleep 0.05\n"
+                        "    done\n"
                         "}\n"
                         "%s",
-                        mlp, peaks, program_path("profile_model"), peaks, work_folder, commands);
+                        commands);
     ck_assert_int_lt(size, (int)sizeof script);
     work_folder_run(script);
     work_folder_end();
-    free(peaks);
 }
 
 static const struct {

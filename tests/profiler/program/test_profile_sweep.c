@@ -207,19 +207,15 @@ END_TEST
 // Stopped at any moment, it has whole points, and the same command ends with all of them.
 START_TEST(one_that_is_stopped_goes_on) {
     work_folder_begin();
-    char script[600];
-    snprintf(script, sizeof script,
-             "set -- '%s' " SMALL "--sweep batch=1,2,4,8 --save s.json\n"
-             "\"$@\" > first & until [ -s s.json ]; do sleep 0.05; done\n"
-             "kill -TERM $!\n"
-             "wait $! && exit 1 || [ $? = 143 ]\n"
-             "grep -q 'CUT SHORT, as was asked: the same command goes on' first\n"
-             "grep -q '\"state\": \"open\"' s.json\n"
-             "\"$@\" > second\n"
-             "grep -q ' of 4 points were measured before' second\n"
-             "not grep -q '\"state\": \"open\"' s.json\n",
-             program_path("profile_mlp"));
-    work_folder_run(script);
+    work_folder_run("set -- profile_mlp " SMALL "--sweep batch=1,2,4,8 --save s.json\n"
+                    "\"$@\" > first & until [ -s s.json ]; do sleep 0.05; done\n"
+                    "kill -TERM $!\n"
+                    "wait $! && exit 1 || [ $? = 143 ]\n"
+                    "grep -q 'CUT SHORT, as was asked: the same command goes on' first\n"
+                    "grep -q '\"state\": \"open\"' s.json\n"
+                    "\"$@\" > second\n"
+                    "grep -q ' of 4 points were measured before' second\n"
+                    "not grep -q '\"state\": \"open\"' s.json\n");
     work_folder_end();
 }
 END_TEST

@@ -67,19 +67,16 @@ END_TEST
 
 // Of a run of a workflow GitHub shows what does not hold, and what a comparison says.
 START_TEST(github_is_told_beside_the_report) {
-    char script[1200];
     work_folder_begin();
-    snprintf(script, sizeof script,
-             "program='%s'\nexport GITHUB_ACTIONS=true\n"
-             "not $program --device meta --threshold flops:161M,peak_memory:10MB 2>told >report\n"
-             "echo '::error title=--threshold flops%%3A161M::broken: 161,242,616' | cmp - told\n"
-             "grep -q THRESHOLDS report\nnot grep :: report\n"
-             "$program --device meta --against --fuse --quiet 2>told\n"
-             "echo '::notice title=profile_mlp::other counts than with --fuse;'"
-             "' times are not compared' | cmp - told\n"
-             "$program --device meta --threshold flops:162M 2>told >report\ntest ! -s told\n",
-             program_path("profile_mlp"));
-    work_folder_run(script);
+    work_folder_run(
+        "export GITHUB_ACTIONS=true\n"
+        "not profile_mlp --device meta --threshold flops:161M,peak_memory:10MB 2>told >report\n"
+        "echo '::error title=--threshold flops%3A161M::broken: 161,242,616' | cmp - told\n"
+        "grep -q THRESHOLDS report\nnot grep :: report\n"
+        "profile_mlp --device meta --against --fuse --quiet 2>told\n"
+        "echo '::notice title=profile_mlp::other counts than with --fuse;'"
+        "' times are not compared' | cmp - told\n"
+        "profile_mlp --device meta --threshold flops:162M 2>told >report\ntest ! -s told\n");
     work_folder_end();
 }
 END_TEST
@@ -120,13 +117,13 @@ START_TEST(the_job_that_readme_shows_does_what_it_says) {
     command_of("./profile_mlp --against-program", "\n      - ", command, sizeof command);
     work_folder_begin();
     snprintf(script, sizeof script,
-             "program='%s'\ncp \"$program\" profile_mlp\ncp \"$program\" before\n"
+             "program=$(command -v profile_mlp)\ncp \"$program\" .\ncp \"$program\" before\n"
              "%s " SMALL "> said 2>&1 || test $? = 1\n" // 1: beside other work
              "grep -q ' than ./before' said\n"
              "grep -q '^  latency:+5%%  ' said\n"
              "grep -q '^  layer:\\*:+5%%  ' said\n"
              "grep -q 'name=\"flops:+0%%\" time=\"0\"/>' profile.xml\n",
-             program_path("profile_mlp"), command);
+             command);
     work_folder_run(script);
     work_folder_end();
 }
@@ -153,17 +150,14 @@ END_TEST
 // What moves a cursor, or is no character, is not passed on.
 START_TEST(names_are_told_in_one_line) {
     work_folder_begin();
-    char script[900];
-    snprintf(script, sizeof script,
-             "not '%s' --device meta --threshold \"$(printf 'lat\\033ency\\n:1s')\" 2> said\n"
-             "[ $(wc -l < said) = 1 ]\nnot grep -q \"$(printf '\\033')\" said\n"
-             "not '%s' " SMALL "--quiet --threshold \"$(printf 'layer:f\\nc:1s')\" 2> said\n"
-             "[ $(wc -l < said) = 1 ]\n"
-             "not '%s' " SMALL
-             "--threshold \"$(printf 'layer:\\357\\277\\277*:1s')\" --junit j.xml > said\n"
-             "grep -q 'name=\"layer:???\\*:1s\"' j.xml\n",
-             program_path("profile_mlp"), program_path("profile_mlp"), program_path("profile_mlp"));
-    work_folder_run(script);
+    work_folder_run(
+        "not profile_mlp --device meta --threshold \"$(printf 'lat\\033ency\\n:1s')\" 2> said\n"
+        "[ $(wc -l < said) = 1 ]\nnot grep -q \"$(printf '\\033')\" said\n"
+        "not profile_mlp " SMALL "--quiet --threshold \"$(printf 'layer:f\\nc:1s')\" 2> said\n"
+        "[ $(wc -l < said) = 1 ]\n"
+        "not profile_mlp " SMALL
+        "--threshold \"$(printf 'layer:\\357\\277\\277*:1s')\" --junit j.xml > said\n"
+        "grep -q 'name=\"layer:???\\*:1s\"' j.xml\n");
     work_folder_end();
 }
 END_TEST

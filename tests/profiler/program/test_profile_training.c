@@ -153,11 +153,10 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
     static const char *const models[] = {"profile_mlp --layers 784,8,10 --optimizer momentum",
                                          "profile_model mnist-cnn",
                                          "profile_mlp --layers 784,8,10 --accumulate 3", TWO_WAYS};
-    const char *program = program_path(_i % 2 ? "profile_model" : "profile_mlp");
     work_folder_begin();
     snprintf(
         commands, sizeof commands,
-        "run='%s%s --batch 32 --quiet --warmup 2 --iterations 1'; cd %s\n"
+        "run='%s --batch 32 --quiet --warmup 2 --iterations 1'\n"
         "$run --epochs 1 --steps 6 --checkpoint whole --every 4\n"
         "$run --epochs 1 --steps 3 --checkpoint part --every 2\n"
         "$run --epochs 1 --steps 6 --resume part --checkpoint rest\n"
@@ -168,7 +167,7 @@ START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
         "grep -q '^profile_m.*: --accumulate 4: [369] batches were done at part' why || exit 1\n"
         "not $run --epochs 1 --resume rest --optimizer lion 2>why\n"
         "grep -q 'HINT: the same kind (--optimizer ' why\n",
-        program, strchr(models[_i], ' '), work_folder);
+        models[_i]);
     work_folder_run(commands);
     work_folder_end();
 }
@@ -245,7 +244,7 @@ START_TEST(a_training_that_is_killed_goes_on_to_the_same_bytes) {
                                        "--schedule step --lr-period 9"};
     work_folder_begin();
     snprintf(commands, sizeof commands,
-             "cd %s; run='%s --layers 784,64,10 --batch 100 --quiet --warmup 2 --iterations 1'\n"
+             "run='profile_mlp --layers 784,64,10 --batch 100 --quiet --warmup 2 --iterations 1'\n"
              "run=\"$run --epochs 2 --steps 150 --threads 1 --every 1 %s --checkpoint\"\n"
              "$run whole || exit 1\n"
              "for after in 0.2 0.3 0.25 0.4 0.35 0.22; do\n"
@@ -253,7 +252,7 @@ START_TEST(a_training_that_is_killed_goes_on_to_the_same_bytes) {
              "done 2>killed\n"
              "$run part $(test -e part && echo --resume part) || exit 1\n"
              "cmp whole part && ls && test $(ls | wc -l) = 3\n",
-             work_folder, program_path("profile_mlp"), hows[_i]);
+             hows[_i]);
     work_folder_run(commands);
     work_folder_end();
 }
@@ -262,19 +261,16 @@ END_TEST
 // The checkpoint's schedule holds unless the command line has a word on it; one that has come to
 // its end is not gone on with in silence.
 START_TEST(a_checkpoint_keeps_the_schedule) {
-    char commands[1400];
     work_folder_begin();
-    snprintf(commands, sizeof commands,
-             "cd %s; run='%s --layers 784,8,10 --batch 1000 --warmup 2 --iterations 1 --quiet'\n"
-             "rate='--schedule cosine --lr-warmup 4 --lr 0.01'\n"
-             "$run --epochs 2 --steps 20 $rate --checkpoint whole &&\n"
-             "$run --epochs 2 --steps 7 $rate --checkpoint part &&\n"
-             "$run --epochs 2 --resume part --checkpoint rest && cmp whole rest || exit 1\n"
-             "$run --epochs 2 --resume part --lr 0.02 --checkpoint other; not cmp -s whole other\n"
-             "not $run --epochs 3 --resume whole 2>told; grep -q 'is 0 from step 21 on' told\n"
-             "$run --epochs 3 --resume whole --schedule cosine\n",
-             work_folder, program_path("profile_mlp"));
-    work_folder_run(commands);
+    work_folder_run(
+        "run='profile_mlp --layers 784,8,10 --batch 1000 --warmup 2 --iterations 1 --quiet'\n"
+        "rate='--schedule cosine --lr-warmup 4 --lr 0.01'\n"
+        "$run --epochs 2 --steps 20 $rate --checkpoint whole &&\n"
+        "$run --epochs 2 --steps 7 $rate --checkpoint part &&\n"
+        "$run --epochs 2 --resume part --checkpoint rest && cmp whole rest || exit 1\n"
+        "$run --epochs 2 --resume part --lr 0.02 --checkpoint other; not cmp -s whole other\n"
+        "not $run --epochs 3 --resume whole 2>told; grep -q 'is 0 from step 21 on' told\n"
+        "$run --epochs 3 --resume whole --schedule cosine\n");
     work_folder_end();
 }
 END_TEST
