@@ -24,6 +24,10 @@ RIDGEPOINT_API_BEGIN
 typedef struct OnnxShape { // what an input is to have where the file leaves sizes open
     const char *name;      // NULL: of those without a name, in the graph's order
     Shape shape;
+    // Its numbers, of that shape, in the host's memory, dense: int64 of integers and truth values,
+    // else float32. Where a node demands numbers when the file is loaded (a Reshape's shape, a
+    // TopK's k) these decide, or what is computed from them; nothing else does. NULL: not told.
+    const Tensor *numbers;
 } OnnxShape;
 
 typedef struct OnnxSize { // a size that the file leaves open, by the name that it has there
@@ -40,7 +44,8 @@ typedef struct OnnxOptions {
     const OnnxSize *sizes;
     int n_shapes, n_sizes;
     int64_t batch;    // 0: not said
-    bool other_batch; // it holds in the place of what shapes and sizes say of it
+    bool other_batch; // it holds in the place of what shapes and sizes say of it; STATUS_SHAPE
+                      // where numbers decide, which are told for one batch
     // Operators that are missing are no error: where the file records their output's shape, it goes
     // on behind them with zeros of that shape. For counting, on the meta device.
     bool partial;
@@ -51,7 +56,9 @@ typedef struct OnnxPort { // an input or output
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
     const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"
-    bool batched;      // of an input: its first size is the batch, which the file leaves open
+    bool batched; // of an input: its first size is the batch, which the file leaves open, and no
+                  // numbers that were told decide
+    bool decides; // of an input: its numbers made shapes, and forward refuses others on the CPU
 } OnnxPort;
 
 typedef struct OnnxMissing {

@@ -75,7 +75,8 @@ const Flag options_flags[] = {
      COUNT(tokens, 1, 1 << 24)},
     {OF_MODEL, MODEL, false, "input", "WHAT",
      "of an ONNX file: NAME=1x3x224x224, NAME=FILE.npy,\n"
-     "                         or FILE.npy in the file's order; repeatable",
+     "                         or FILE.npy in the file's order; repeatable. Where a\n"
+     "                         shape comes from an input, its file decides",
      OTHER(take_input)},
     {OF_MODEL, MODEL, false, "size", "NAME=N",
      "a size that an ONNX file leaves open, as seq=128,\n"

@@ -97,7 +97,8 @@ char *program_input_text(const struct ZooModel *network, const int64_t *dims,
 // program_onnx.c: the same of an ONNX file.
 Status program_find_onnx(Program *program);
 Layer *program_onnx_new(const Program *program);
-ModelSource program_source(const Program *program); // for other batches, where it leaves them open
+Status program_onnx_batches(const Program *program); // refused where numbers told are for one
+ModelSource program_source(const Program *program);  // for other batches, where it leaves them open
 Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
 void program_onnx_note(const OnnxModel *about, Profile *profile); // what it knows of the file
 // program_data.c: reads or draws images or a text where there will be training; says why not.

@@ -31,16 +31,13 @@ static bool read_shape(const char *text, Shape *shape) {
     }
 }
 
-static Status take_file_shape(GivenInput *given) {
-    Context *context = context_new();
-    if (!context) return error_status();
-    context_push(context);
-    context_set_device(device_meta());
-    Tensor *tensor = npy_read_new(given->file);
-    if (tensor) given->shape = tensor->shape;
-    tensor_free(tensor);
+// On the CPU, whatever the model is made for: they may decide shapes.
+static Status take_file(Inputs *told, GivenInput *given) {
+    context_push(told->host);
+    context_set_device(device_cpu());
+    given->numbers = npy_read_new(given->file);
+    if (given->numbers) given->shape = given->numbers->shape;
     context_pop();
-    context_free(context);
     return error_status();
 }
 
@@ -54,11 +51,11 @@ static const char *name_taken(const char *text, const char *end, char **names) {
     return name;
 }
 
-static Status take_apart(const char *text, GivenInput *given, char **names) {
+static Status take_apart(const char *text, Inputs *told, GivenInput *given, char **names) {
     const char *what = options_input_value(text);
     *given = (GivenInput){.file = is_npy(what) ? what : NULL};
     if (what > text) given->name = name_taken(text, what - 1, names);
-    if (given->file) return take_file_shape(given);
+    if (given->file) return take_file(told, given);
     if (given->name && read_shape(what, &given->shape)) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--input %s: expected NAME=1x3x224x224, NAME=FILE.npy or FILE.npy", text);
@@ -72,6 +69,7 @@ static Status make_room(const Options *options, Inputs *told) {
     told->shapes = memory_new((n + 1) * sizeof(OnnxShape));
     told->sizes = memory_new((n_sizes + 1) * sizeof(OnnxSize));
     told->names = memory_new(length);
+    told->host = error_pending() ? NULL : context_new();
     return error_status();
 }
 
@@ -81,8 +79,8 @@ Status inputs_read(const Options *options, Inputs *told) {
     char *names = told->names;
     for (int i = 0; i < told->n && !status; i++) {
         GivenInput *given = &told->given[i];
-        status = take_apart(options->inputs[i], given, &names);
-        told->shapes[i] = (OnnxShape){given->name, given->shape};
+        status = take_apart(options->inputs[i], told, given, &names);
+        told->shapes[i] = (OnnxShape){given->name, given->shape, given->numbers};
     }
     for (int i = 0; i < told->n_sizes && !status; i++) { // as it was checked when it was taken
         const char *text = options->sizes[i], *sign = strrchr(text, '=');
@@ -93,6 +91,8 @@ Status inputs_read(const Options *options, Inputs *told) {
 }
 
 void inputs_free(Inputs *told) {
+    for (int i = 0; i < told->n && told->given; i++) tensor_free(told->given[i].numbers);
+    context_free(told->host);
     memory_free(told->given);
     memory_free(told->shapes);
     memory_free(told->sizes);

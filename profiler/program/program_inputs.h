@@ -10,6 +10,7 @@ typedef struct GivenInput {
     const char *name; // NULL: it counts by its place among those without a name
     const char *file; // .npy; NULL: a shape alone
     Shape shape;
+    Tensor *numbers; // of a file, on the CPU; ours
 } GivenInput;
 
 typedef struct Inputs {
@@ -17,10 +18,11 @@ typedef struct Inputs {
     OnnxShape *shapes; // the same, as the reader takes them
     OnnxSize *sizes;
     int n, n_sizes;
-    char *names; // owned: all of them
+    char *names;          // owned: all of them
+    struct Context *host; // owned: of the files' numbers
 } Inputs;
 
-// Reads no more of an .npy file than its shape. The caller frees *told, also after a failure.
+// Reads .npy files, whose numbers may decide shapes. The caller frees *told, also after a failure.
 Status inputs_read(const Options *options, Inputs *told);
 void inputs_free(Inputs *told);
 // The place in `given` of what was told of an input; -1: nothing was.

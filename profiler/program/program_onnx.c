@@ -50,14 +50,7 @@ static Tensor *input_new(const Inputs *told, const OnnxModel *about, int input) 
     const OnnxPort *port = &about->inputs[input];
     int at = inputs_find(told, about, input);
     const char *file = at >= 0 ? told->given[at].file : NULL;
-    if (file && shape_equal(told->given[at].shape, port->shape)) {
-        Tensor *tensor = npy_read_new(file);
-        if (!tensor || (DType)tensor->dtype == port->dtype) return tensor;
-        error_set(STATUS_DTYPE, "--input: %s is %s, and \"%s\" takes %s", file,
-                  dtype_name((DType)tensor->dtype), port->name, dtype_name(port->dtype));
-        tensor_free(tensor);
-        return NULL;
-    }
+    if (file && shape_equal(told->given[at].shape, port->shape)) return npy_read_new(file);
     return port->dtype == DTYPE_FLOAT32 ? tensor_uniform_new(port->shape, 0.0f, 1.0f)
                                         : zeros_new(port->shape);
 }
@@ -114,6 +107,31 @@ ModelSource program_source(const Program *program) {
     const OnnxModel *about = &program->onnx;
     bool open = program->subject.is_onnx && about->n_inputs > 0 && about->inputs[0].batched;
     return (ModelSource){open ? model_at : NULL, (void *)(uintptr_t)program};
+}
+
+// For another batch, the reader says which numbers it is not for.
+Status program_onnx_batches(const Program *program) {
+    Program other = *program;
+    const Options *options = program->options;
+    size_t length = options->model ? strlen(options->model) : 0;
+    if (options->n_inputs == 0 || length < 5 || strcmp(options->model + length - 5, ".onnx") != 0)
+        return STATUS_OK;
+    Inputs told;
+    OnnxModel about = {.remark = ""};
+    other.other_batch = 1;
+    other.subject.file = options->model;
+    if (!inputs_read(options, &told)) look_at(&other, &told, &about);
+    error_clear(); // each point says what else it is that does not fit
+    for (int i = 0; i < about.n_inputs && !error_pending(); i++)
+        if (about.inputs[i].decides)
+            error_set(STATUS_INVALID_ARGUMENT,
+                      "--sweep batch: the numbers told of input \"%s\" decide shapes, and are for "
+                      "one batch. HINT: a run of its own for each, with --batch and --input "
+                      "%s=FILE.npy",
+                      about.inputs[i].name, about.inputs[i].name);
+    inputs_free(&told);
+    onnx_model_free(&about);
+    return error_status();
 }
 
 // ---- what is said of it ------------------------------------------------------------------------

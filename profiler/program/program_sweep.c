@@ -145,6 +145,9 @@ static Status begin(Sweeping *all) {
     bool meta = !all->program->device->has_data;
     all->sweep.learns = all->program->runs_train = options->epochs > 0 && !meta;
     all->sweep.limits = (SweepLimits){options->max_latency, options->max_memory};
+    for (int a = 0; a < all->sweep.n_axes && !status; a++)
+        if (strcmp(all->sweep.axes[a].name, "batch") == 0)
+            status = program_onnx_batches(all->program);
     if (status) return status;
     environment_read(&all->environment);
     all->work = program_work_new(all->program);

@@ -27,7 +27,7 @@ typedef struct Case {
 
 static Case one;
 static char path[] = "/tmp/onnx_case.XXXXXX";
-static int values, refusals;
+static int values, refusals, decided;
 
 static void read_port(const char *text, Port *port) {
     int length;
@@ -70,6 +70,16 @@ static void expect_port(Tensor *y, const Port *want, int port) {
                       one.title, port, (double)got[i], (long)i, (double)want->numbers[i]);
 }
 
+static Tensor *port_new(const Port *port, DType dtype) {
+    Tensor *floats = tensor_from_floats_new(port->shape, port->numbers), *whole;
+    if (dtype == DTYPE_FLOAT32) return floats;
+    Scope *scope = scope_open();
+    whole = tensor_keep(tensor_cast(floats, DTYPE_INT64));
+    scope_close(scope);
+    tensor_free(floats);
+    return whole;
+}
+
 static void run(Layer *model, const OnnxModel *about) {
     Tensor *in[MOST_PORTS], *out[MOST_PORTS] = {NULL};
     layer_train(model, false);
@@ -77,11 +87,7 @@ static void run(Layer *model, const OnnxModel *about) {
     ck_assert_int_eq(about->n_inputs, one.n_in);
     ck_assert_int_eq(about->n_outputs, one.n_want);
     for (int i = 0; i < one.n_in; i++) {
-        in[i] = tensor_from_floats_new(one.in[i].shape, one.in[i].numbers);
-        Tensor *given = in[i];
-        if (about->inputs[i].dtype == DTYPE_FLOAT32) continue;
-        in[i] = tensor_keep(tensor_cast(given, DTYPE_INT64));
-        tensor_free(given);
+        in[i] = port_new(&one.in[i], about->inputs[i].dtype);
     }
     layer_forward_each(model, in, one.n_in, out, one.n_want);
     ck_assert_msg(!error_pending(), "%s: %s", one.title, error_message());
@@ -104,15 +110,76 @@ static void run_out(void) {
     }
 }
 
+// Those that decide take no others; what runs does.
+static void expect_decided(Layer *model, const OnnxModel *about, Tensor *in[]) {
+    int n = 0;
+    for (int i = 0; i < one.n_in; i++) {
+        Tensor *out[MOST_PORTS] = {NULL};
+        bool whole = in[i]->dtype == DTYPE_INT64;
+        int64_t kept = whole ? tensor_labels(in[i])[0] : 0;
+        float kept_float = whole ? 0.0f : tensor_data(in[i])[0];
+        if (whole)
+            tensor_labels(in[i])[0] = !kept;
+        else
+            tensor_data(in[i])[0] += 1.0f;
+        Scope *scope = scope_open();
+        layer_forward_each(model, in, one.n_in, out, one.n_want);
+        if (about->inputs[i].decides)
+            expect_error(STATUS_INVALID_ARGUMENT, "other numbers than it was loaded for");
+        ck_assert_msg(!error_pending(), "%s: %s", one.title, error_message());
+        scope_close(scope);
+        if (whole)
+            tensor_labels(in[i])[0] = kept;
+        else
+            tensor_data(in[i])[0] = kept_float;
+        n += about->inputs[i].decides;
+        ck_assert(!about->inputs[i].batched);
+    }
+    ck_assert_int_ge(n, 1);
+    ck_assert_int_ge(about->n_assumed, n);
+}
+
+// With the numbers of all inputs told: they change nothing of what is computed, and nothing that
+// was read is refused.
+static void end_told(bool was_read) {
+    OnnxShape shapes[MOST_PORTS];
+    OnnxModel about;
+    Tensor *in[MOST_PORTS];
+    layer_free(onnx_load(path, NULL, &about)); // for the types of its inputs
+    error_clear();
+    bool all = about.n_inputs == one.n_in;
+    for (int i = 0; i < one.n_in && all; i++) {
+        in[i] = port_new(&one.in[i], about.inputs[i].dtype);
+        shapes[i] = (OnnxShape){.shape = in[i]->shape, .numbers = in[i]};
+    }
+    onnx_model_free(&about);
+    if (!all) return;
+    Layer *model = onnx_load(path, &(OnnxOptions){.shapes = shapes, .n_shapes = one.n_in}, &about);
+    ck_assert_msg(model || !was_read, "%s: with numbers: %s", one.title, error_message());
+    bool asks = strncmp(one.word, "--input ", 8) == 0;
+    if (asks) ck_assert_msg(model != NULL, "%s: %s", one.title, error_message());
+    if (!was_read && !model)
+        ck_assert_msg(strstr(error_message(), one.word), "%s: %s", one.title, error_message());
+    error_clear();
+    if (model && one.n_want > 0) run(model, &about);
+    if (asks) expect_decided(model, &about, in);
+    decided += asks;
+    layer_free(model);
+    onnx_model_free(&about);
+    for (int i = 0; i < one.n_in; i++) tensor_free(in[i]);
+}
+
 static void end_case(void) {
     OnnxModel about;
     Layer *model = onnx_load(path, NULL, &about);
+    bool was_read = model != NULL;
     if (model) {
         ck_assert_msg(one.n_want > 0, "%s: nobody else reads it", one.title);
         run(model, &about);
         values++;
     } else {
-        ck_assert_msg(strstr(error_message(), one.word) != NULL, "%s: %s", one.title,
+        bool asks = strstr(error_message(), "HINT: --input ") != NULL; // and then it is another
+        ck_assert_msg(asks || strstr(error_message(), one.word) != NULL, "%s: %s", one.title,
                       error_message());
         error_clear();
         refusals++;
@@ -120,6 +187,7 @@ static void end_case(void) {
     layer_free(model);
     onnx_model_free(&about);
     if (strcmp(one.word, "Twice") == 0) run_out();
+    end_told(was_read);
 }
 
 START_TEST(numbers_are_others_or_it_is_said_why_not) {
@@ -150,6 +218,7 @@ START_TEST(numbers_are_others_or_it_is_said_why_not) {
     }
     fclose(file);
     unlink(path);
+    ck_assert_int_ge(decided, 24);
     ck_assert_msg(values >= 625, "%d are read, %d refused", values, refusals);
 }
 END_TEST

@@ -3,6 +3,7 @@
 // tests/fixtures/make_onnx_sizes.py.
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tensor/context.h"
 #include "tensor/ops.h"
@@ -218,11 +219,68 @@ START_TEST(numbers_are_right_at_every_size) {
 }
 END_TEST
 
+// ---- numbers that are told ---------------------------------------------------------------------
+static const struct {
+    int64_t batch;
+    bool other_batch, floats, apart;
+    int64_t numbers[2];
+    int64_t n; // of them
+    Shape y;   // ndim 0: refused
+    const char *said;
+} tellings[] = {
+    {0, false, false, false, {6}, 1, SHAPE(6, 2), NULL},
+    {4, false, false, false, {6}, 1, SHAPE(6, 8), NULL},
+    {4, false, false, false, {-1}, 1, SHAPE_SCALAR, "HINT: other numbers in --input n=FILE.npy"},
+    {4, false, false, false, {7}, 1, SHAPE_SCALAR, "(4, 12) cannot become (7, 6). HINT: other"},
+    {4, true, false, false, {6}, 1, SHAPE_SCALAR, "for the batch that they were told with"},
+    {4, false, true, false, {6}, 1, SHAPE_SCALAR, "takes int64, and the numbers told of it are"},
+    {4, false, false, false, {6, 1}, 2, SHAPE_SCALAR, "the size 1 as dimension 0, not 2"},
+    {4, false, false, false, {128}, 1, SHAPE_SCALAR, "128 is told of input \"n\", and is no int8"},
+    {4, false, false, false, {-129}, 1, SHAPE_SCALAR, "-129 is told of input \"n\""},
+    {4, false, false, true, {6}, 1, SHAPE_SCALAR, "(1,), and the numbers told of it are (1, 1)"},
+    {4, false, false, false, {0}, 0, SHAPE_SCALAR, "HINT: --input n=FILE.npy"}, // nothing is told
+};
+enum { TELLINGS = sizeof tellings / sizeof tellings[0] };
+
+START_TEST(numbers_that_decide_hold_for_one_batch) {
+    OnnxModel about;
+    const int64_t *numbers = tellings[_i].numbers;
+    int64_t n = tellings[_i].n;
+    Tensor *told = tensor_from_labels_new(tellings[_i].apart ? SHAPE(1, 1) : SHAPE(n), numbers);
+    Tensor *floats = tensor_full_new(SHAPE(1), 6.0f);
+    OnnxShape shape = {"n", tellings[_i].apart ? SHAPE(1) : SHAPE(n),
+                       tellings[_i].floats ? floats : told};
+    OnnxOptions options = {.shapes = &shape,
+                           .n_shapes = n > 0,
+                           .batch = tellings[_i].batch,
+                           .other_batch = tellings[_i].other_batch};
+    Layer *model = load("told", &options, &about);
+    if (tellings[_i].y.ndim == 0) {
+        ck_assert_ptr_null(model);
+        ck_assert_msg(strstr(error_message(), tellings[_i].said), "%s", error_message());
+        ck_assert_ptr_null(strchr(error_message(), '\n'));
+        error_clear();
+    } else {
+        ck_assert_msg(model != NULL, "%s", error_message());
+        ck_assert(shape_equal(about.outputs[0].shape, tellings[_i].y));
+        ck_assert(!about.inputs[0].batched && !about.inputs[0].decides && about.inputs[1].decides);
+        ck_assert_int_eq(about.steps, 2); // what made the shape is not run
+        ck_assert_str_eq(about.assumed[about.n_assumed - 1].what, "numbers of input \"n\"");
+        ck_assert_int_eq(strncmp(about.assumed[about.n_assumed - 1].taken, "6, as", 5), 0);
+    }
+    layer_free(model);
+    onnx_model_free(&about);
+    tensor_free(told);
+    tensor_free(floats);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_sizes");
     const HarnessTest tests[] = {{what_is_told_holds_in_every_input, GOOD},
                                  {what_does_not_fit_is_refused_by_its_names, WRONG},
                                  {numbers_are_right_at_every_size, RUNS},
+                                 {numbers_that_decide_hold_for_one_batch, TELLINGS},
                                  {NULL, 0}};
     return harness_main("onnx_sizes", tests);
 }

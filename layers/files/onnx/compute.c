@@ -60,6 +60,16 @@ static Tensor *own_new(Tensor *result) {
     return tensor_from_floats_new(dense->shape, tensor_data(dense));
 }
 
+static Status keep_result(Import *import, const Step *step, int i, Tensor *result) {
+    Value *value = import_value(import, step->out[i]);
+    Tensor *own = own_new(result);
+    if (value->kind != VALUE_RUN) return value_set(import, value, step_type(step, i), own);
+    value_drop(import, value);
+    value->data = own; // the model computes it all the same, unless nobody needs it then
+    import->held += own ? own->numel : 0;
+    return error_status();
+}
+
 static Status run_on_host(Import *import, const Step *step, Tensor **in) {
     Tensor *out[STEP_OUTPUTS];
     for (int i = 0; i < step->n_in; i++) {
@@ -72,7 +82,7 @@ static Status run_on_host(Import *import, const Step *step, Tensor **in) {
     if (scope) run_on(step, in, out);
     for (int i = 0; i < step->n_out && !error_pending(); i++) {
         Value *value = import_value(import, step->out[i]);
-        if (value && out[i]) value_set(import, value, step_type(step, i), own_new(out[i]));
+        if (value && out[i]) keep_result(import, step, i, out[i]);
         if (value && !out[i])
             import_error(import, STATUS_NOT_IMPLEMENTED, "its output %d is not computed", i);
     }
@@ -81,7 +91,7 @@ static Status run_on_host(Import *import, const Step *step, Tensor **in) {
     return error_status();
 }
 
-static Status compute(Import *import, Step *step) {
+Status step_compute(Import *import, Step *step) {
     Tensor **in = memory_new((size_t)(step->n_in + 1) * sizeof *in);
     Status status = in ? run_dry(import, step, in) : error_status();
     if (!status) status = run_on_host(import, step, in);
@@ -92,7 +102,7 @@ static Status compute(Import *import, Step *step) {
 Status import_compute(Import *import, const Node *node, const Operator *op) {
     int values = import->n_values;
     import->computing = true;
-    step_build(import, node, op, compute);
+    step_build(import, node, op, step_compute);
     import->computing = false;
     // What only the operator made for itself.
     for (int i = values; i < import->n_values; i++) value_drop(import, import->values[i]);

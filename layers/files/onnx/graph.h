@@ -21,6 +21,11 @@ typedef struct RunStep {
     int n_ends;
 } RunStep;
 
+typedef struct Deciding { // an input's numbers that made shapes, as the host has them
+    void *bytes;          // ours; NULL: it has none
+    size_t size;
+} Deciding;
+
 typedef struct Program {
     Slot *slots;
     int n_slots;
@@ -29,6 +34,7 @@ typedef struct Program {
     int *inputs, n_inputs, outputs[LAYER_MAX_OUTPUTS], n_outputs;
     bool whole[LAYER_MAX_OUTPUTS]; // they are given as int64
     Shape *shapes;                 // of the inputs
+    Deciding *decides;             // of the inputs
     Tensor **given;                // for those that forward is not called with; ours; NULL: none
     const RunStep *running;
     Tensor **values; // of the slots, while it runs

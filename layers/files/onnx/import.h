@@ -65,9 +65,12 @@ typedef struct Value {
     Tensor *tensor;             // during the walk, on the meta device, for shapes
     int uses;                   // by nodes still to come, and the graph's outputs
     int readers;                // all of them
-    int step;                   // whose result it is; -1: none
-    int alias;                  // the value that it is, with another name; -1: none
-    int twin;                   // a parameter whose numbers it shares; -1: none
+    const Tensor
+        *given;   // of an input: its numbers, told when the file was loaded; NULL: nobody did
+    bool decides; // and a shape, or the like, was made by them
+    int step;     // whose result it is; -1: none
+    int alias;    // the value that it is, with another name; -1: none
+    int twin;     // a parameter whose numbers it shares; -1: none
     bool flipped; // a parameter (k, n) in the file, and (n, k) here: as PyTorch has it
     bool initial; // among the initialisers: not a node's constant
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // are its numbers all alike?
@@ -261,6 +264,20 @@ const Maker *onnx_maker(const char *op_type);
 Status import_compute(Import *import, const Node *node, const Operator *op);
 // Index i of an indices input, counted from 0; -1 with an error pending.
 int64_t import_index(const Import *import, const Value *indices, int64_t i, int64_t size);
+
+Status step_compute(Import *import, Step *step); // its results' numbers, now
+bool onnx_is_quick(const Operator *op);          // are constants computed by it while a file loads?
+
+// ---- numbers of inputs that are told (given.c) --------------------------------------------------
+// An input's, which must be what the file says of it.
+Status import_give(Import *import, Value *value, const Tensor *numbers);
+// Of what runs, value_data's: computed from the inputs that were told. An error names those that
+// were not.
+Status import_given_data(Import *import, Value *value);
+// Would value_data give numbers of it?
+typedef enum Known { KNOWN, KNOWN_IF_TOLD, KNOWN_NEVER } Known;
+Known import_known(Import *import, Value *value);
+void import_blame_given(const Import *import); // for the error that is pending, if any decide
 
 // ---- operators that are missing (missing.c) -----------------------------------------------------
 Status missing_note(Import *import, const Node *node); // there is one more of that name

@@ -413,6 +413,9 @@ static Status take_sizes(Inputs *all) {
         value->shape = about->inputs[i].shape = shape_of(all, &all->at[i]);
         value->tensor = tensor_new(value->shape, about->inputs[i].dtype);
         if (!value->tensor) return error_status();
+        const OnnxShape *given = all->at[i].given;
+        if (given && given->numbers && import_give(all->import, value, given->numbers))
+            return error_status();
     }
     return STATUS_OK;
 }

@@ -82,6 +82,14 @@ static Status describe_outputs(Import *import) {
     return error_status();
 }
 
+// What was told for one batch says nothing of another.
+static void describe_inputs(Import *import) {
+    OnnxModel *about = import->about;
+    bool decided = false;
+    for (int i = 0; i < about->n_inputs; i++) decided = decided || about->inputs[i].decides;
+    for (int i = 0; i < about->n_inputs && decided; i++) about->inputs[i].batched = false;
+}
+
 void onnx_model_free(OnnxModel *about) {
     if (!about) return;
     for (int i = 0; i < about->n_inputs; i++) memory_free(about->inputs[i].name);
@@ -105,6 +113,7 @@ static Layer *load(Import *import) {
         return NULL;
     if (describe_outputs(import)) return NULL;
     import_finish(import);
+    describe_inputs(import);
     if (import_paths(import) || import_tie(import)) return NULL;
     Program *program = program_new(import);
     if (!program) return NULL;

@@ -26,6 +26,8 @@ static const Operator *quick_operator(const char *op_type) {
     return find(quick, sizeof quick / sizeof quick[0], op_type);
 }
 
+bool onnx_is_quick(const Operator *op) { return quick_operator(op->name) == op; }
+
 const Operator *onnx_operator(const char *op_type) {
     const Operator *op = quick_operator(op_type);
     return op ? op : find(others, sizeof others / sizeof others[0], op_type);
@@ -174,10 +176,21 @@ static Status make(Import *import, const Node *node, const Maker *maker) {
             return import_error(import, STATUS_FORMAT, "it has no input %d", i);
     for (int i = 0; i < (int)node->n_input && !maker->of_shape; i++) {
         Value *value = node_input(import, node, i);
-        if (value && value->kind == VALUE_CONSTANT && !value_data(import, value))
-            return error_status();
+        if (value && !value_data(import, value)) return error_status();
     }
     return maker->make(import, node);
+}
+
+// Are the numbers there that a maker asks for? Where they are not because nobody has told them, it
+// is tried, and refused with what is to be told.
+static bool is_asked(Import *import, const Node *node) {
+    Known known = KNOWN;
+    for (int i = 0; i < (int)node->n_input; i++) {
+        Value *value = node_input(import, node, i);
+        Known one = value ? import_known(import, value) : KNOWN;
+        if (one > known) known = one;
+    }
+    return known == KNOWN || (known == KNOWN_IF_TOLD && !import->options->partial);
 }
 
 static Status become(Import *import, const Node *node) {
@@ -198,7 +211,7 @@ static Status become(Import *import, const Node *node) {
     }
     if (schema_check(import, node)) return error_status();
     if (is_stored_again(import, node)) return error_status();
-    if (maker && (inputs.constant || maker->of_shape)) {
+    if (maker && (inputs.constant || maker->of_shape || is_asked(import, node))) {
         if (make(import, node, maker)) return error_status();
         if (strcmp(node->op_type, "Constant") == 0 && node_output(import, node, 0))
             learned_constant(import, node_output(import, node, 0));
@@ -221,11 +234,11 @@ Status import_node(Import *import, const Node *node) {
                                                         : "");
     if (!type[0] || node->n_output == 0)
         return import_error(import, STATUS_FORMAT, "a node without an operator or an output");
-    become(import, node);
+    if (become(import, node)) import_blame_given(import);
     for (int i = 0; i < (int)node->n_input; i++) {
         Value *value = node_input(import, node, i);
-        if (value && --value->uses == 0 && (value->stored || !value->held))
-            value_drop(import, value);
+        bool again = value && value->kind != VALUE_RUN && (value->stored || !value->held);
+        if (value && --value->uses == 0 && again) value_drop(import, value);
     }
     return name_node(import);
 }

@@ -95,6 +95,17 @@ static Status find_ends(Program *program) {
     return STATUS_OK;
 }
 
+// An input's numbers that made shapes: the model takes no others.
+static Status keep_deciding(const Import *import, Program *program, int i) {
+    const Value *value = import_value(import, import_find(import, import->about->inputs[i].name));
+    if (!value || !value->decides) return STATUS_OK;
+    Deciding *own = &program->decides[i];
+    own->size = (size_t)tensor_bytes(value->given);
+    own->bytes = memory_new(own->size + 1);
+    if (own->bytes) memcpy(own->bytes, tensor_raw(value->given), own->size);
+    return error_status();
+}
+
 Program *program_new(Import *import) {
     Program *program = memory_new(sizeof *program);
     if (!program) return NULL;
@@ -107,6 +118,7 @@ Program *program_new(Import *import) {
     program->n_inputs = about->n_inputs;
     program->inputs = memory_new((size_t)(about->n_inputs + 1) * sizeof(int));
     program->shapes = memory_new((size_t)(about->n_inputs + 1) * sizeof(Shape));
+    program->decides = memory_new((size_t)(about->n_inputs + 1) * sizeof(Deciding));
     program->given = memory_new((size_t)(about->n_inputs + 1) * sizeof(Tensor *));
     program->slots = memory_new((size_t)(program->n_slots + 1) * sizeof(Slot));
     program->values = memory_new((size_t)(program->n_slots + 1) * sizeof(Tensor *));
@@ -122,6 +134,7 @@ Program *program_new(Import *import) {
     for (int i = 0; i < about->n_inputs && !error_pending(); i++) {
         program->inputs[i] = slot_of(import, import_find(import, about->inputs[i].name));
         program->shapes[i] = about->inputs[i].shape;
+        keep_deciding(import, program, i);
     }
     for (int i = 0; i < program->n_outputs; i++)
         program->whole[i] = about->outputs[i].dtype == DTYPE_INT64;

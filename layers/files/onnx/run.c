@@ -1,5 +1,7 @@
 // run.c -- a model from a file, running: step after step, each in the layer that it belongs
 // to, and what nobody reads any more is let go.
+#include <string.h>
+
 #include "layers/files/onnx.h"
 #include "layers/files/onnx/graph.h"
 #include "tensor/context.h"
@@ -74,6 +76,19 @@ static void run_step(Layer *root, const RunStep *step, Tensor *const in[], Tenso
     for (int i = 0; i < n; i++) site_leave(outer[i]);
 }
 
+// Where the host can read them.
+static Status check_numbers(const Program *program, int i, Tensor *x) {
+    bool readable = x->device->on_host && x->device->has_data && tensor_is_contiguous(x);
+    const Deciding *own = &program->decides[i];
+    if (!own->bytes || !readable) return STATUS_OK;
+    if (own->size == (size_t)tensor_bytes(x) && memcmp(own->bytes, tensor_raw(x), own->size) == 0)
+        return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "input %d of the model has other numbers than it was loaded for, which made "
+                     "its shapes. HINT: onnx_load with these in OnnxShape.numbers",
+                     i);
+}
+
 static Status check_inputs(const Program *program, Tensor *const in[], int n_in) {
     for (int i = n_in; i < program->n_inputs; i++)
         if (!program->given[i]) n_in = -1;
@@ -91,7 +106,10 @@ static Status check_inputs(const Program *program, Tensor *const in[], int n_in)
                              "OnnxOptions.shapes, or --input, as often as there are inputs",
                              i, shape_text(in[i]->shape, got),
                              shape_text(program->shapes[i], wanted));
+        if (check_numbers(program, i, in[i])) return error_status();
     }
+    for (int i = n_in; i < program->n_inputs; i++)
+        if (check_numbers(program, i, tensor_here(program->given[i]))) return error_status();
     return STATUS_OK;
 }
 
@@ -150,6 +168,9 @@ void program_free(Program *program) {
     if (!program) return;
     for (int i = 0; i < program->n_inputs && program->given; i++) tensor_free(program->given[i]);
     memory_free(program->given);
+    for (int i = 0; i < program->n_inputs && program->decides; i++)
+        memory_free(program->decides[i].bytes);
+    memory_free(program->decides);
     for (int i = 0; i < program->n_slots && program->slots; i++)
         tensor_free(program->slots[i].constant);
     for (int i = 0; i < program->n_steps; i++) {

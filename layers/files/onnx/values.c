@@ -185,11 +185,8 @@ Status value_make(Import *import, Value *value, int type, Shape shape) {
 
 const Tensor *value_data(Import *import, Value *value) {
     if (value->data || error_pending()) return value->data;
-    if (value->kind == VALUE_RUN || !value->stored) {
-        import_error(import, STATUS_NOT_IMPLEMENTED,
-                     "\"%s\" is not known before the model runs, and must be here", value->name);
-        return NULL;
-    }
+    if (value->kind == VALUE_RUN || !value->stored)
+        return import_given_data(import, value) ? NULL : value->data;
     int64_t count = shape_numel(value->shape);
     if (onnx_stored_check(import, value->stored, count)) return NULL;
     Tensor *data = host_new(import, value->type, value->shape);

@@ -244,6 +244,38 @@ START_TEST(inputs_of_another_command_replace_the_first_ones) {
 }
 END_TEST
 
+// ---- numbers that decide -----------------------------------------------------------------------
+static const struct {
+    const char *more;
+    int64_t number;   // in the file
+    const char *said; // of a report, or in the one line of a refusal
+    bool is_refused;
+} decided[] = {
+    {"", 6, "numbers of input \"n\": 6, as they were told", false},
+    {" --batch 4", 6, "numbers of input \"n\": 6, as they were told", false},
+    {" --batch 4", 7, "(4, 12) cannot become (7, 6). HINT: other numbers in --input n=", true},
+    {" --batch 4", 300, "300 is told of input \"n\", and is no int8", true},
+    {" --sweep batch=1,2", 6, "--sweep batch: the numbers told of input \"n\" decide shapes", true},
+};
+enum { DECIDED = sizeof decided / sizeof decided[0] };
+
+START_TEST(numbers_of_a_file_decide_and_it_is_said) {
+    char arguments[600];
+    Tensor *n = tensor_from_labels_new(SHAPE(1), &decided[_i].number);
+    ck_assert_int_eq(npy_write(n, byte_file_path("n.npy")), STATUS_OK);
+    snprintf(arguments, sizeof arguments, OPEN "told.onnx --input n=%s --inference%s",
+             byte_file_path("n.npy"), decided[_i].more);
+    if (!decided[_i].is_refused) strcat(arguments, QUICK);
+    ProgramRun got = run(arguments);
+    ck_assert_int_eq(got.status != 0, decided[_i].is_refused);
+    const char *text = decided[_i].is_refused ? got.err : got.out;
+    ck_assert_msg(strstr(text, decided[_i].said), "%s%s", got.out, got.err);
+    if (decided[_i].is_refused) ck_assert_str_eq(strchr(got.err, '\n'), "\n");
+    program_run_free(&got);
+    tensor_free(n);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("profile_onnx");
     const HarnessTest tests[] = {{sizes_are_told_by_name_and_a_file_opens_as_inference, COUNTS},
@@ -253,6 +285,7 @@ int main(void) {
                                  {what_does_not_fit_is_refused_in_one_line, WRONG},
                                  {a_file_that_exists_is_a_file, 0},
                                  {inputs_of_another_command_replace_the_first_ones, 0},
+                                 {numbers_of_a_file_decide_and_it_is_said, DECIDED},
                                  {NULL, 0}};
     return harness_main("profile_onnx", tests);
 }
