@@ -45,9 +45,9 @@ CUDA_OP(wrap) {
 
 // out (count, classes) of labels (count)
 __global__ static void one_hot(const int64_t *labels, float *out, int64_t count, int64_t classes,
-                               unsigned long long *findings) {
+                               bool is_signed, unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < count * classes; i += GRID_STRIDE) {
-        int64_t row = i / classes, label = labels[row];
+        int64_t row = i / classes, label = math_place(labels[row], classes, is_signed);
         if (label < 0 || label >= classes) cuda_note_finding(findings, OP_one_hot, row);
         out[i] = i - row * classes == label ? 1.0f : 0.0f;
     }
@@ -58,5 +58,6 @@ CUDA_OP(one_hot) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;
     return CUDA_LAUNCH(one_hot, cuda_grid(n), CUDA_BLOCK, 0, labels, call_out(call, 0),
-                       call->in[0]->numel, call->params.count, cuda->findings);
+                       call->in[0]->numel, call->params.count, call->params.flags != 0,
+                       cuda->findings);
 }

@@ -7,9 +7,10 @@
 // y (n, d) = table (count, d) at index (n); d in units of T, a thread each
 template <class T>
 __global__ static void embedding(const T *table, const int64_t *index, T *y, int64_t count,
-                                 int64_t n, int64_t d, unsigned long long *findings) {
+                                 int64_t n, int64_t d, bool is_signed,
+                                 unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < n * d; i += GRID_STRIDE) {
-        int64_t place = i / d, row = index[place];
+        int64_t place = i / d, row = math_place(index[place], count, is_signed);
         bool inside = row >= 0 && row < count;
         if (!inside) cuda_note_finding(findings, OP_embedding, place);
         y[i] = inside ? table[row * d + (i - place * d)] : T{};
@@ -22,17 +23,18 @@ CUDA_OP(embedding) {
     float *y = call_out(call, 0);
     int64_t count = call->in[1]->shape.dims[0], d = call->in[1]->shape.dims[1],
             n = call->in[0]->numel;
+    bool is_signed = call->params.flags != 0;
     if (n * d == 0) return STATUS_OK;
     if (call->in[1]->dtype == DTYPE_INT64)
         return CUDA_LAUNCH(embedding<int64_t>, cuda_grid(n * d), CUDA_BLOCK, 0,
                            cuda_indices(call->in[1]), index, cuda_indices(call->out[0]), count, n,
-                           d, cuda->findings);
+                           d, is_signed, cuda->findings);
     if (d % 4 == 0 && is_wide(table) && is_wide(y))
         return CUDA_LAUNCH(embedding<float4>, cuda_grid(n * d / 4), CUDA_BLOCK, 0,
-                           (const float4 *)table, index, (float4 *)y, count, n, d / 4,
+                           (const float4 *)table, index, (float4 *)y, count, n, d / 4, is_signed,
                            cuda->findings);
     return CUDA_LAUNCH(embedding<float>, cuda_grid(n * d), CUDA_BLOCK, 0, table, index, y, count, n,
-                       d, cuda->findings);
+                       d, is_signed, cuda->findings);
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -66,14 +68,16 @@ static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t pl
 // dtable (count, d) += dy (n, d) at index (n), but for the row `padding`
 __global__ static void embedding_backward(const float *dy, const int64_t *index, float *dtable,
                                           int64_t count, int64_t n, int64_t d, int64_t parts,
-                                          int64_t padding, unsigned long long *findings) {
+                                          int64_t padding, bool is_signed,
+                                          unsigned long long *findings) {
     __shared__ Piece piece;
     int64_t groups = (d + COLUMNS - 1) / COLUMNS;
     for (int64_t b = blockIdx.x; b < groups * parts; b += gridDim.x) {
         int64_t part = b / groups, column = (b - part * groups) * COLUMNS + threadIdx.x;
         int64_t begin = count * part / parts, end = count * (part + 1) / parts;
         for (int64_t from = 0; from < n; from += CUDA_BLOCK) {
-            int64_t place = from + threadIdx.x, row = place < n ? index[place] : begin;
+            int64_t place = from + threadIdx.x;
+            int64_t row = place < n ? math_place(index[place], count, is_signed) : begin;
             if (row < 0 || row >= count) cuda_note_finding(findings, OP_embedding_backward, place);
             bool mine = place < n && row >= begin && row < end && row != padding;
             piece_gather(&piece, mine ? row : -1, place);
@@ -98,5 +102,5 @@ CUDA_OP(embedding_backward) {
     unsigned grid = (unsigned)(blocks < CUDA_MOST_BLOCKS ? blocks : (int64_t)CUDA_MOST_BLOCKS);
     return CUDA_LAUNCH(embedding_backward, grid, CUDA_BLOCK, 0, call_in(call, 0),
                        cuda_indices(index), call_out(call, 0), count, n, d, parts,
-                       call->params.count - 1, cuda->findings);
+                       call->params.count - 1, call->params.flags != 0, cuda->findings);
 }

@@ -9,11 +9,13 @@ struct IndexWalk {
     int64_t table_stride[TENSOR_MAX_DIMS]; // 0 along the indexed dimension
     int64_t rows, row_stride;              // of the table, along that dimension
     int ndim;
+    bool is_signed; // the index: one below 0 counts from the end
 };
 
-static IndexWalk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table,
-                           int dim) {
+static IndexWalk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table, int dim,
+                           bool is_signed) {
     IndexWalk walk = {};
+    walk.is_signed = is_signed;
     walk.ndim = index->shape.ndim;
     walk.rows = table->shape.dims[dim];
     for (int d = 0; d < index->shape.ndim; d++) {
@@ -40,7 +42,7 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
             at_index += c * walk.index_stride[d];
             at_table += c * walk.table_stride[d];
         }
-        int64_t row = index[at_index];
+        int64_t row = math_place(index[at_index], walk.rows, walk.is_signed);
         bool inside = row >= 0 && row < walk.rows;
         if (!inside)
             cuda_note_finding(findings, OP_gather, sizeof(T) == sizeof(float4) ? 4 * i : i);
@@ -63,7 +65,8 @@ CUDA_OP(gather) {
     const int64_t *index = cuda_indices(call->in[1]);
     const float *table = call_in(call, 0);
     float *picked = call_out(call, 0);
-    IndexWalk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim);
+    IndexWalk walk = walk_plan(call->in[1], call->out[0], call->in[0], call->params.dim,
+                               call->params.flags != 0);
     if (call->in[0]->dtype == DTYPE_INT64)
         return CUDA_LAUNCH(gather<int64_t>, cuda_grid(n), CUDA_BLOCK, 0, cuda_indices(call->in[0]),
                            index, cuda_indices(call->out[0]), walk, n, cuda->findings);
@@ -102,7 +105,7 @@ __global__ static void gather_backward(const float *__restrict__ picked,
         }
         int64_t begin = walk.rows * part / parts, end = walk.rows * (part + 1) / parts;
         for (int64_t k = 0; k < length; k++) {
-            int64_t row = index[at_index + k * index_step];
+            int64_t row = math_place(index[at_index + k * index_step], walk.rows, walk.is_signed);
             if (row >= begin && row < end)
                 table[at_table + row * walk.row_stride] += picked[at_picked + k * picked_step];
             else if (row < 0 || row >= walk.rows)
@@ -116,7 +119,7 @@ CUDA_OP(gather_backward) {
     int dim = call->params.dim;
     Status status = call->adds ? STATUS_OK : cuda_clear(cuda, table);
     if (status || index->numel == 0) return status;
-    IndexWalk walk = walk_plan(index, picked, table, dim);
+    IndexWalk walk = walk_plan(index, picked, table, dim, call->params.flags != 0);
     int64_t length = index->shape.dims[dim], lanes = index->numel / length;
     int64_t parts = length / INDICES_PER_PART;
     if (parts > MOST_PARTS) parts = MOST_PARTS;

@@ -118,6 +118,11 @@ MATH_INLINE int64_t math_to_int64(float x) {
     return x < -0x1p63f ? INT64_MIN : (int64_t)x;
 }
 
+// An index into n places; a signed one in [-n, 0) counts from the end. Others stay outside.
+MATH_INLINE int64_t math_place(int64_t index, int64_t n, bool is_signed) {
+    return is_signed && index < 0 && index >= -n ? index + n : index;
+}
+
 MATH_INLINE float math_clamp(float x, float low, float high) {
     float raised = x < low ? low : x;
     return raised > high ? high : raised;

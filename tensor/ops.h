@@ -28,6 +28,9 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim); // along 
 // Result (of index's shape) [i][j][k] = x[index[i][j][k]][j][k] for dim 0, x[i][index[i][j][k]][k]
 // for dim 1 ... index: int64, as many dims as x, in the others at most x's size. x may be int64.
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index);
+// The same, but that an index may be in [-n, n), n being x's size: one below 0 counts from the end.
+// It costs what the other does.
+Tensor *tensor_gather_signed(Tensor *x, int dim, Tensor *index);
 // In another element type, to float32 or int64; without a gradient, unless it is x's own type. A
 // float becomes an integer towards 0: NaN 0, and what is too large the largest.
 Tensor *tensor_cast(Tensor *x, DType dtype);
@@ -36,9 +39,11 @@ Tensor *tensor_cast(Tensor *x, DType dtype);
 Tensor *tensor_wrap(Tensor *x, int bits, bool is_signed);
 // (...) of int64 in [0, classes) to (..., classes) of float32: 1 at the label, else 0.
 Tensor *tensor_one_hot(Tensor *labels, int64_t classes);
+Tensor *tensor_one_hot_signed(Tensor *labels, int64_t classes); // as tensor_gather_signed
 // Row index[...] of table (count, features): (..., features). index: int64, in [0, count). The
 // table may be int64.
 Tensor *tensor_embedding(Tensor *index, Tensor *table);
+Tensor *tensor_embedding_signed(Tensor *index, Tensor *table); // as tensor_gather_signed
 // The same, but that row of the table, counted from the end where it is negative, has no gradient:
 // PyTorch's padding_idx.
 Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx);

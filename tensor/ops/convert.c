@@ -84,9 +84,13 @@ const Op op_wrap = {.id = OP_wrap,
                                    .vary = wrap_vary)};
 
 // ---- one_hot ------------------------------------------------------------------------------------
-// params: count = the classes
+// params: count = the classes; flags: are labels signed?
 Tensor *tensor_one_hot(Tensor *labels, int64_t classes) {
     return OP_RUN(op_one_hot, (&(OpParams){.count = classes}), labels);
+}
+
+Tensor *tensor_one_hot_signed(Tensor *labels, int64_t classes) {
+    return OP_RUN(op_one_hot, (&(OpParams){.count = classes, .flags = true}), labels);
 }
 
 static Status one_hot_infer(OpCall *call) {
@@ -102,11 +106,13 @@ static Status one_hot_infer(OpCall *call) {
 
 static Status one_hot_check(const OpCall *call) {
     const int64_t *labels = tensor_indices(call->in[0]);
+    int64_t least = call->params.flags ? -call->params.count : 0;
     for (int64_t i = 0; i < call->in[0]->numel; i++)
-        if (labels[i] < 0 || labels[i] >= call->params.count)
+        if (labels[i] < least || labels[i] >= call->params.count)
             return op_error(call, STATUS_INVALID_ARGUMENT,
-                            "label %lld at %lld is not in [0, %lld). HINT: classes count from 0",
-                            (long long)labels[i], (long long)i, (long long)call->params.count);
+                            "label %lld at %lld is not in [%lld, %lld). HINT: classes count from 0",
+                            (long long)labels[i], (long long)i, (long long)least,
+                            (long long)call->params.count);
     return STATUS_OK;
 }
 
@@ -121,7 +127,8 @@ static Status one_hot_cpu(const OpCall *call, int64_t begin, int64_t end) {
     float *out = call_out(call, 0);
     if (begin < end)
         memset(out + begin * classes, 0, (size_t)((end - begin) * classes) * sizeof(float));
-    for (int64_t i = begin; i < end; i++) out[i * classes + labels[i]] = 1.0f;
+    for (int64_t i = begin; i < end; i++)
+        out[i * classes + math_place(labels[i], classes, call->params.flags)] = 1.0f;
     return STATUS_OK;
 }
 

@@ -1,10 +1,14 @@
 // embedding.c -- picks whole rows of a table; and sums what their gradients are
-// params: count = 1 + the row that has no gradient; 0: all have. Of the backward, too, and shape =
-// the table's
+// params: count = 1 + the row that has no gradient; 0: all have; flags: is the index signed? Of the
+// backward, too, and shape = the table's
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_embedding(Tensor *index, Tensor *table) {
     return OP_RUN(op_embedding, NULL, index, table);
+}
+
+Tensor *tensor_embedding_signed(Tensor *index, Tensor *table) {
+    return OP_RUN(op_embedding, (&(OpParams){.flags = true}), index, table);
 }
 
 Tensor *tensor_embedding_padded(Tensor *index, Tensor *table, int64_t padding_idx) {
@@ -46,7 +50,8 @@ static OpCost embedding_cost(const OpCall *call) {
 static Status check_indices(const OpCall *call, const Tensor *index, int64_t count) {
     const int64_t *at = tensor_indices(index);
     int64_t i = 0;
-    while (i < index->numel && at[i] >= 0 && at[i] < count) i++;
+    int64_t least = call->params.flags ? -count : 0;
+    while (i < index->numel && at[i] >= least && at[i] < count) i++;
     if (i == index->numel) return STATUS_OK;
     Shape place = index->shape;
     int64_t rest = i;
@@ -56,8 +61,9 @@ static Status check_indices(const OpCall *call, const Tensor *index, int64_t cou
     }
     char text[SHAPE_TEXT];
     return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "index %lld at %s is not in [0, %lld). HINT: the table has that many rows",
-                    (long long)at[i], shape_text(place, text), (long long)count);
+                    "index %lld at %s is not in [%lld, %lld). HINT: the table has %lld rows",
+                    (long long)at[i], shape_text(place, text), (long long)least, (long long)count,
+                    (long long)count);
 }
 
 static Status embedding_check(const OpCall *call) {
@@ -71,16 +77,19 @@ static OpWork embedding_work(const OpCall *call) { // rows of the result
 // y (n, d) = table (count, d) at index (n), rows [begin, end)
 static Status embedding_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *table = call->in[1];
-    int64_t bytes = table->shape.dims[1] * dtype_sizes[table->dtype];
+    int64_t bytes = table->shape.dims[1] * dtype_sizes[table->dtype], count = table->shape.dims[0];
+    bool is_signed = call->params.flags;
     const int64_t *index = tensor_indices(call->in[0]);
     for (int64_t i = begin; i < end && bytes > 0; i++)
-        memcpy(tensor_raw(call->out[0]) + i * bytes, tensor_raw(table) + index[i] * bytes,
-               (size_t)bytes);
+        memcpy(tensor_raw(call->out[0]) + i * bytes,
+               tensor_raw(table) + math_place(index[i], count, is_signed) * bytes, (size_t)bytes);
     return STATUS_OK;
 }
 
 static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    OpParams params = {.shape = saved->in[1]->shape, .count = saved->params.count};
+    OpParams params = {.shape = saved->in[1]->shape,
+                       .count = saved->params.count,
+                       .flags = saved->params.flags};
     return OP_ADDING(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
 }
 
@@ -102,12 +111,14 @@ KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, i
             n = call->in[1]->numel;
     const int64_t *index = tensor_indices(call->in[1]), padding = call->params.count - 1;
     float *table = call_out(call, 0);
+    bool is_signed = call->params.flags;
     for (int64_t i = 0; i < count && !call->adds; i++)
         memset(table + i * d + begin, 0, (size_t)(end - begin) * sizeof(float));
     for (int64_t i = 0; i < n; i++) {
-        if (index[i] == padding) continue;
+        int64_t row = math_place(index[i], count, is_signed);
+        if (row == padding) continue;
         const float *dy = call_in(call, 0) + i * d;
-        float *to = table + index[i] * d;
+        float *to = table + row * d;
         for (int64_t j = begin; j < end; j++) to[j] += dy[j];
     }
     return STATUS_OK;

@@ -1,11 +1,15 @@
 // gather.c -- picks one element of x per element of index, along one dimension
-// params: dim; of the backward also shape = x's
+// params: dim; flags: is the index signed? Of the backward also shape = x's
 #include <string.h>
 
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_gather(Tensor *x, int dim, Tensor *index) {
     return OP_RUN(op_gather, (&(OpParams){.dim = dim}), x, index);
+}
+
+Tensor *tensor_gather_signed(Tensor *x, int dim, Tensor *index) {
+    return OP_RUN(op_gather, (&(OpParams){.dim = dim, .flags = true}), x, index);
 }
 
 static Status gather_infer(OpCall *call) {
@@ -47,8 +51,10 @@ static Status bad_index(const OpCall *call, int64_t row, int64_t column, int64_t
     }
     char text[SHAPE_TEXT];
     return op_error(call, STATUS_INVALID_ARGUMENT,
-                    "index %lld at %s is not in [0, %lld). HINT: dimension %d of x is that long",
-                    (long long)value, shape_text(at, text), (long long)size, call->params.dim);
+                    "index %lld at %s is not in [%lld, %lld). HINT: dimension %d of x has %lld",
+                    (long long)value, shape_text(at, text),
+                    call->params.flags ? -(long long)size : 0LL, (long long)size, call->params.dim,
+                    (long long)size);
 }
 
 // Where the first element of row `row` of the index lies: in the index, in what has its shape, and
@@ -75,13 +81,14 @@ static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
     const Tensor *index = walk->index, *table = walk->table;
     int last = index->shape.ndim - 1, dim = walk->call->params.dim;
     int64_t step = dim == last ? 0 : table->stride[last];
-    bool whole = table->dtype == DTYPE_INT64;
+    int64_t size = table->shape.dims[dim];
+    bool whole = table->dtype == DTYPE_INT64, is_signed = walk->call->params.flags;
     for (int64_t row = begin; row < end; row++) {
         Place at = place_of(walk, row);
         const int64_t *from = tensor_indices(index) + at.index;
         for (int64_t j = 0; j < index->shape.dims[last]; j++) {
             int64_t own = at.picked + j * walk->picked->stride[last];
-            int64_t row_there = from[j * index->stride[last]];
+            int64_t row_there = math_place(from[j * index->stride[last]], size, is_signed);
             int64_t there = at.table + j * step + row_there * table->stride[dim];
             if (walk->add)
                 tensor_floats(table)[there] += tensor_floats(walk->picked)[own];
@@ -97,11 +104,12 @@ static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
 static Status check_index(const OpCall *call, int64_t size) {
     const Tensor *index = call->in[1];
     Walk walk = {.call = call, .index = index, .picked = index, .table = index};
+    int64_t least = call->params.flags ? -size : 0;
     for (int64_t row = 0; row < row_count(index); row++) {
         const int64_t *from = tensor_indices(index) + place_of(&walk, row).index;
         for (int64_t j = 0; j < row_length(index); j++) {
             int64_t value = from[j * index->stride[index->shape.ndim - 1]];
-            if (value < 0 || value >= size) return bad_index(call, row, j, value, size);
+            if (value < least || value >= size) return bad_index(call, row, j, value, size);
         }
     }
     return STATUS_OK;
@@ -122,7 +130,9 @@ static Status gather_cpu(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 static Status gather_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
-    OpParams params = {.dim = saved->params.dim, .shape = saved->in[0]->shape};
+    OpParams params = {.dim = saved->params.dim,
+                       .flags = saved->params.flags,
+                       .shape = saved->in[0]->shape};
     return OP_ADDING(&grad_in[0], op_gather_backward, &params, grad_out[0], saved->in[1]);
 }
 

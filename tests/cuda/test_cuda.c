@@ -62,6 +62,7 @@ static int64_t whole_at(int64_t i) {
 static int whole_results(Tensor *x, Tensor *truths, Tensor *places, Tensor *y[MOST_RESULTS]) {
     const int64_t one[] = {1, 3}, two[] = {2, 0};
     Tensor *rows = tensor_reshape(x, SHAPE(5, WHOLES / 5)), *where;
+    Tensor *below = tensor_neg(places); // 0 and what counts from the end
     int n = 0;
     y[n++] = tensor_where(truths, x, tensor_neg(x));
     y[n++] = tensor_masked_fill(x, truths, -3.0f);
@@ -77,6 +78,8 @@ static int whole_results(Tensor *x, Tensor *truths, Tensor *places, Tensor *y[MO
     y[n++] = where;
     y[n++] = tensor_gather(x, 0, places);
     y[n++] = tensor_embedding(places, tensor_reshape(x, SHAPE(WHOLES / 4, 4)));
+    y[n++] = tensor_gather_signed(x, 0, below);
+    y[n++] = tensor_embedding_signed(below, tensor_reshape(x, SHAPE(WHOLES / 4, 4)));
     y[n++] = tensor_pad_whole(rows, one, two, PAD_CONSTANT, INT64_MIN + 1);
     y[n++] = tensor_wrap(tensor_sign(tensor_triu(rows, 2)), 8, false);
     return n;

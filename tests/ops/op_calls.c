@@ -142,7 +142,8 @@ CALL(softmax, tensor_softmax(in[0], a->dim))
 CALL(log_softmax, tensor_log_softmax(in[0], a->dim))
 CALL(instance_norm,
      tensor_instance_norm(in[0], n_in > 1 ? in[1] : NULL, n_in > 2 ? in[2] : NULL, a->value))
-CALL(embedding, tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
+CALL(embedding, a->flag ? tensor_embedding_signed(in[1], in[0])
+                        : tensor_embedding(in[1], in[0])) // in[0] says how many labels there are
 CALL(cross_entropy, tensor_cross_entropy(in[0], in[1]))
 CALL(mse, tensor_mse(in[0], in[1]))
 CALL(l1, tensor_l1(in[0], in[1]))
@@ -152,10 +153,11 @@ CALL(kl_divergence, tensor_kl_divergence(in[0], in[1]))
 CALL(binary_cross_entropy, tensor_binary_cross_entropy_with_logits(in[0], in[1]))
 CALL(cast, tensor_cast(in[0], in[0]->dtype == DTYPE_INT64 ? DTYPE_FLOAT32 : DTYPE_INT64))
 CALL(wrap, tensor_wrap(in[0], a->dim, a->flag))
-CALL(one_hot, tensor_one_hot(in[0], in[0]->shape.dims[in[0]->shape.ndim - 1] + a->dim))
+CALL(one_hot, (a->flag ? tensor_one_hot_signed
+                       : tensor_one_hot)(in[0], in[0]->shape.dims[in[0]->shape.ndim - 1] + a->dim))
 CALL(concat, tensor_concat(in, n_in, a->dim))
 CALL(stack, tensor_stack(in, n_in, a->dim))
-CALL(gather, tensor_gather(in[0], a->dim, in[1]))
+CALL(gather, (a->flag ? tensor_gather_signed : tensor_gather)(in[0], a->dim, in[1]))
 CALL(contiguous, tensor_contiguous(in[0]))
 CALL(detach, tensor_detach(in[0]))
 CALL(flatten, tensor_reshape(in[0], SHAPE(-1)))

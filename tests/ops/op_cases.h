@@ -64,6 +64,7 @@ typedef enum OpValues {
     VALUES_POSITIVE,  // [0.5, 2)
     VALUES_DISTINCT,  // no two closer than 0.1, so that a maximum stays where it is
     VALUES_LABELS,    // int64, below the last dim of the first input
+    VALUES_SIGNED,    // int64, every other one as many below 0: from the end
     VALUES_STRAY,     // int64, but just past what labels may be
     VALUES_STATE,     // of an optimizer: learning rate 0.1, then step 3
     VALUES_WHOLE,     // int64, [-9, 9] without 0; a few are far outside

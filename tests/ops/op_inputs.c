@@ -16,9 +16,11 @@ static const char *const layout_words[] = {
     [LAYOUT_SAME] = "same",
 };
 static const char *const value_words[] = {
-    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",     [VALUES_POSITIVE] = "positive",
-    [VALUES_DISTINCT] = "distinct", [VALUES_LABELS] = "labels", [VALUES_STATE] = "state",
-    [VALUES_STRAY] = "stray",       [VALUES_WHOLE] = "whole",   [VALUES_CONDITION] = "condition",
+    [VALUES_ANY] = "any",           [VALUES_AWAY] = "away",
+    [VALUES_POSITIVE] = "positive", [VALUES_DISTINCT] = "distinct",
+    [VALUES_LABELS] = "labels",     [VALUES_STATE] = "state",
+    [VALUES_STRAY] = "stray",       [VALUES_SIGNED] = "signed",
+    [VALUES_WHOLE] = "whole",       [VALUES_CONDITION] = "condition",
 };
 
 static int word_index(const char *const words[], int count, const char *word, size_t length) {
@@ -148,7 +150,8 @@ bool op_case_is_small(const OpCase *self) {
 bool op_case_can_want_gradient(const OpCase *self, int input) {
     const struct OpCaseInput *in = &self->in[input];
     return self->differentiable && in->layout != LAYOUT_SAME && in->values != VALUES_LABELS &&
-           in->values != VALUES_WHOLE && in->values != VALUES_CONDITION;
+           in->values != VALUES_SIGNED && in->values != VALUES_WHOLE &&
+           in->values != VALUES_CONDITION;
 }
 
 Shape op_case_leaf_shape(const OpCase *self, int input) {
@@ -198,6 +201,11 @@ void op_case_leaf_values(const OpCase *self, int input, float *values) {
         case VALUES_LABELS:
             values[i] = (float)(bits % (uint64_t)first.dims[first.ndim - 1]);
             break;
+        case VALUES_SIGNED: {
+            int64_t n = first.dims[first.ndim - 1], at = (int64_t)(bits % (uint64_t)n);
+            values[i] = (float)(i % 2 ? at : at - n);
+            break;
+        }
         case VALUES_STRAY:
             values[i] = (float)first.dims[first.ndim - 1];
             break;
@@ -226,7 +234,8 @@ static Tensor *leaf_new(const OpCase *self, int input) {
     } else {
         op_case_leaf_values(self, input, values);
         OpValues kind = self->in[input].values;
-        bool integers = kind == VALUES_LABELS || kind == VALUES_STRAY || kind == VALUES_WHOLE;
+        bool integers = kind == VALUES_LABELS || kind == VALUES_SIGNED || kind == VALUES_STRAY ||
+                        kind == VALUES_WHOLE;
         for (int64_t i = 0; i < numel && integers; i++) labels[i] = (int64_t)values[i];
         leaf = integers ? tensor_from_labels_new(shape, labels)
                         : tensor_from_floats_new(shape, values);

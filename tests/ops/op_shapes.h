@@ -321,6 +321,28 @@ static const char *const gathered[] = {
     "(33, 70, 33) labels (33, 60, 33)",
     NULL,
 };
+static const char *const gathered_from_end[] = {
+    "(3, 3, 3) signed (2, 3, 1)",
+    "(5, 4, 3) signed (5, 4, 3)",
+    "transposed (3, 3, 3) signed (3, 2, 3)",
+    "(3, 4, 3) transposed signed (3, 3, 2)",
+    "stepped (2, 3, 2) stepped signed (1, 3, 2)",
+    "expanded (3, 3) expanded signed (3, 2)",
+    "(0, 3) signed (0, 3)",
+    "(33, 70, 33) signed (33, 60, 33)",
+    NULL,
+};
+static const char *const embedded_from_end[] = {
+    "(3, 3) signed (4)",
+    "(5, 3) signed (2, 3)",
+    "(17, 3) signed ()",
+    "(5, 4) transposed signed (3, 2)",
+    "stepped (5, 4) stepped signed (3)",
+    "(64, 8) signed (300)",
+    NULL,
+};
+static const char *const numbered_from_end[] = {"signed (1)", "signed (17)", "signed (33, 257)",
+                                                NULL};
 static const char *const gathered_often[] = {
     "(3, 3) labels (7, 3)", "(5) labels (9)", "(3) expanded labels (9)", "(1) labels (257)", NULL,
 };

@@ -91,6 +91,12 @@ static bool layer_norm_backward_weight(OracleCall *call) {
     return true;
 }
 
+// Signed ones below 0 count from the end.
+static int64_t row_of(const OracleCall *call, const OracleTensor *index, int64_t i, int64_t count) {
+    int64_t row = (int64_t)index->values[i];
+    return row < 0 && call->params.flags ? row + count : row;
+}
+
 // Rows of the table; as many of them count as read as there are indices, and at most all.
 static bool embedding(OracleCall *call) {
     const OracleTensor *index = &call->in[0], *table = &call->in[1];
@@ -101,7 +107,7 @@ static bool embedding(OracleCall *call) {
     if (index->numel < count)
         call->counted.bytes_read -= oracle_bytes_of(table, d * (count - index->numel));
     for (int64_t i = 0; i < call->out[0].numel; i++)
-        call->out[0].values[i] = table->values[(int64_t)index->values[i / d] * d + i % d];
+        call->out[0].values[i] = table->values[row_of(call, index, i / d, count) * d + i % d];
     return true;
 }
 
@@ -112,7 +118,8 @@ static bool embedding_backward(OracleCall *call) {
     int64_t d = table->shape.dims[1];
     for (int64_t i = 0; i < table->numel; i++) table->values[i] = 0.0;
     for (int64_t i = 0; i < call->in[0].numel; i++) {
-        double *place = &table->values[(int64_t)call->in[1].values[i / d] * d + i % d];
+        double *place =
+            &table->values[row_of(call, &call->in[1], i / d, table->shape.dims[0]) * d + i % d];
         *place = plus(&call->counted, *place, call->in[0].values[i]);
     }
     return true;

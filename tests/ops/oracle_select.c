@@ -21,10 +21,12 @@ static bool concat(OracleCall *call) {
 }
 
 // Where the table has what element i of the index asks for; -1: nowhere.
-static int64_t place_of(const OracleTensor *index, Shape table, int dim, int64_t i) {
+static int64_t place_of(const OracleTensor *index, Shape table, const OpParams *params, int64_t i) {
+    int dim = params->dim;
     int64_t place = 0;
     int64_t stride = 1;
     int64_t wanted = (int64_t)index->values[i];
+    if (wanted < 0 && params->flags) wanted = table.dims[dim] + wanted;
     if (wanted < 0 || wanted >= table.dims[dim]) return -1;
     for (int d = table.ndim - 1; d >= 0; d--) {
         int64_t own = i % index->shape.dims[d];
@@ -40,7 +42,7 @@ static bool gather(OracleCall *call) {
     const OracleTensor *index = &call->in[1];
     if (!oracle_expects(call, 0, index->shape)) return false;
     for (int64_t i = 0; i < index->numel; i++) {
-        call->out[0].values[i] = x->values[place_of(index, x->shape, call->params.dim, i)];
+        call->out[0].values[i] = x->values[place_of(index, x->shape, &call->params, i)];
     }
     return true;
 }
@@ -51,7 +53,7 @@ static bool gather_backward(OracleCall *call) {
     if (!oracle_expects(call, 0, call->params.shape)) return false;
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
     for (int64_t i = 0; i < index->numel; i++) {
-        double *place = &y->values[place_of(index, y->shape, call->params.dim, i)];
+        double *place = &y->values[place_of(index, y->shape, &call->params, i)];
         *place = plus(&call->counted, *place, call->in[0].values[i]);
     }
     return true;
@@ -80,9 +82,11 @@ static bool one_hot(OracleCall *call) {
     Shape shape = labels->shape;
     shape.dims[shape.ndim++] = call->params.count;
     if (!oracle_expects(call, 0, shape)) return false;
-    for (int64_t i = 0; i < call->out[0].numel; i++)
-        call->out[0].values[i] =
-            (double)(i % call->params.count) == labels->values[i / call->params.count];
+    for (int64_t i = 0; i < call->out[0].numel; i++) {
+        double label = labels->values[i / call->params.count];
+        if (label < 0.0 && call->params.flags) label += (double)call->params.count;
+        call->out[0].values[i] = (double)(i % call->params.count) == label;
+    }
     return true;
 }
 

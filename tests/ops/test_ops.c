@@ -242,7 +242,7 @@ static Tensor *guarded_base_new(const OpCase *self, int input, int64_t numel) {
     int64_t *labels = calloc((size_t)total, sizeof *labels);
     op_case_leaf_values(self, input, values + GUARD);
     OpValues kind = self->in[input].values;
-    bool integers = kind == VALUES_LABELS || kind == VALUES_WHOLE;
+    bool integers = kind == VALUES_LABELS || kind == VALUES_SIGNED || kind == VALUES_WHOLE;
     for (int64_t i = 0; i < total; i++) {
         bool inside = i >= GUARD && i < GUARD + numel;
         labels[i] = inside && integers ? (int64_t)values[i] : -1;

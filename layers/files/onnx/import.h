@@ -374,7 +374,6 @@ int import_constant(Import *import, int type, Shape shape); // a new one of zero
 // A float tensor of the same values: what integers are computed as.
 Tensor *onnx_as_float(Tensor *x);
 Tensor *onnx_as_index(Tensor *x);
-Tensor *onnx_from_begin(Tensor *at, int64_t size); // indices, those from the end counted anew
 
 // ---- the walk (walk.c), joining (join.c), names (names.c), ties (ties.c) ------------------------
 Status import_walk(Import *import);

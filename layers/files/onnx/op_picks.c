@@ -29,47 +29,8 @@ static bool is_run(const Value *index, int64_t size, int64_t *begin) {
     return true;
 }
 
-// A constant index with what counts from the end counted from the beginning.
-static int from_begin(Import *import, int at, int64_t size) {
-    Value *index = import->values[at];
-    int64_t n = shape_numel(index->shape);
-    bool below = false;
-    for (int64_t i = 0; i < n; i++) below = below || value_integer(index, i) < 0;
-    if (!below) return at;
-    int other = import_constant(import, ONNX_INT64, index->shape);
-    for (int64_t i = 0; i < n && other >= 0; i++) {
-        int64_t place = value_integer(import->values[at], i);
-        value_integers(import->values[other])[i] = place < 0 ? place + size : place;
-    }
-    return other;
-}
-
-// An index that the model computes by taking something off may count from the end, and is counted
-// anew; ids and positions that come in are rows as they are, and cost nothing more.
-static bool may_be_below(const Import *import, int at) {
-    const Step *step = step_of(import, at);
-    for (int i = 0; i < 4 && (step_is(step, "Unsqueeze") || step_is(step, "Reshape") ||
-                              step_is(step, "Cast") || step_is(step, "Expand"));
-         i++)
-        step = step_of(import, step->in[0]);
-    return step_is(step, "Sub") || step_is(step, "Neg");
-}
-
-// So that no cost of what is usual hangs on it: where an index that came in does count from the
-// end, and the program can read it, it is counted anew, too. (A GPU finds such an index, and says
-// so.)
-static Tensor *from_begin_if(const Step *step, Tensor *index, int64_t size) {
-    bool below = step->params.plain.flags[1];
-    bool whole = index && tensor_is_contiguous(index);
-    Tensor *seen = !below && whole ? tensor_reshape(index, index->shape) : NULL; // a dry run's own
-    const int64_t *at = seen && seen->device->on_host ? tensor_labels(seen) : NULL;
-    for (int64_t i = 0; at && i < index->numel && !below; i++) below = at[i] < 0;
-    return below ? onnx_from_begin(index, size) : index;
-}
-
 // ---- Gather -----------------------------------------------------------------------------------
-// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions;
-// flags[1]: it may count from the end
+// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = first_of(import, node);
     int at = node_input_index(import, node, 1);
@@ -88,8 +49,6 @@ static Status build_gather(Import *import, const Node *node, Step *step) {
     }
     const char *const roles[] = {"weight"};
     if (step_weights(import, node, step, 1, roles)) return error_status();
-    if (constant) at = from_begin(import, at, in->shape.dims[axis]);
-    step->params.plain.flags[1] = may_be_below(import, at);
     return error_pending() ? error_status() : step_input(import, step, at);
 }
 
@@ -110,14 +69,14 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     if (step->params.plain.flags[0]) return done(gather_run(step, in[0]), out);
     int dim = step->params.plain.dim, ndim = in[0]->shape.ndim, order[TENSOR_MAX_DIMS];
     Tensor *index = onnx_as_index(in[1]), *table = step_number(step, in[0]);
-    index = from_begin_if(step, index, in[0]->shape.dims[dim]);
-    if (dim == 0 && ndim == 2) return done(tensor_embedding(index, table), out);
+    if (dim == 0 && ndim == 2) return done(tensor_embedding_signed(index, table), out);
     order[0] = dim;
     for (int i = 0; i < ndim - 1; i++) order[i + 1] = i < dim ? i : i + 1;
     int64_t size = in[0]->shape.dims[dim];
     Tensor *turned = dim == 0 ? table : tensor_permute(table, order);
     table = tensor_reshape(turned, SHAPE(size, size ? in[0]->numel / size : 0));
-    Tensor *rows = tensor_embedding(tensor_reshape(index, SHAPE(index ? index->numel : 0)), table);
+    Tensor *rows =
+        tensor_embedding_signed(tensor_reshape(index, SHAPE(index ? index->numel : 0)), table);
     if (!rows || in[1]->shape.ndim + ndim - 1 > TENSOR_MAX_DIMS) {
         if (rows) error_set(STATUS_SHAPE, "gather: more than %d dimensions", TENSOR_MAX_DIMS);
         return error_status();
@@ -138,21 +97,13 @@ static Status build_elements(Import *import, const Node *node, Step *step) {
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
     if (axis < 0) return error_status();
     step->params.plain.dim = axis;
-    int at = node_input_index(import, node, 1);
-    bool constant = import->values[at]->kind == VALUE_CONSTANT;
-    if (constant && !value_data(import, import->values[at])) return error_status();
-    if (constant) at = from_begin(import, at, in->shape.dims[axis]);
-    step->params.plain.flags[1] = may_be_below(import, at);
-    if (error_pending() || step_inputs(import, node, step, 1)) return error_status();
-    return step_input(import, step, at);
+    return step_inputs(import, node, step, 2);
 }
 
 static Status run_elements(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int dim = step->params.plain.dim;
-    Tensor *index = onnx_as_index(in[1]);
-    index = from_begin_if(step, index, in[0]->shape.dims[dim]);
-    return done(tensor_gather(step_number(step, in[0]), dim, index), out);
+    return done(tensor_gather_signed(step_number(step, in[0]), dim, onnx_as_index(in[1])), out);
 }
 
 // ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------

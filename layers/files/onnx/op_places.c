@@ -78,22 +78,29 @@ static Tensor *times(Tensor *x, int64_t number) {
     return y;
 }
 
-Tensor *onnx_from_begin(Tensor *at, int64_t size) {
-    Tensor *below = tensor_cast(tensor_less(at, times(at, 0)), DTYPE_INT64);
-    return tensor_add(at, times(below, size));
+// The numbers of x's dimension d times `each`, at an index that may count from the end: a number
+// that is outside is refused, whatever row it would come to.
+static Tensor *times_each(Tensor *index, int64_t size, int64_t each) {
+    int64_t step = each > 0 ? each : 1;
+    Tensor *numbers = tensor_arange_new(0, size * step, step);
+    Tensor *rows = tensor_embedding_signed(index, tensor_reshape(numbers, SHAPE(size, 1)));
+    tensor_free(numbers);
+    return rows ? tensor_reshape(rows, index->shape) : NULL;
 }
 
-// An index of places as one of rows.
+// An index of places as one of rows; of one number each it is one.
 static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
     int last = index->shape.ndim - 1;
     Shape shape = index->shape; // of the result: (...)
     shape.ndim--;
     Tensor *sum = NULL;
+    if (places->depth == 1 && places->batch == 0) return tensor_reshape(index, shape);
     for (int k = 0; k < places->depth; k++) {
-        int64_t size = x->shape.dims[places->batch + k];
-        Tensor *at = onnx_from_begin(tensor_slice(index, last, k, k + 1, 1), size);
-        at = tensor_reshape(at, shape);
-        sum = sum ? tensor_add(times(sum, size), at) : at;
+        int64_t size = x->shape.dims[places->batch + k], within = 1;
+        for (int d = k + 1; d < places->depth; d++) within *= x->shape.dims[places->batch + d];
+        Tensor *at = tensor_reshape(tensor_slice(index, last, k, k + 1, 1), shape);
+        at = at ? times_each(at, size, within) : NULL;
+        sum = sum ? tensor_add(sum, at) : at;
     }
     int64_t each = places->sample;
     for (int i = places->batch - 1; i >= 0 && sum; i--) {
@@ -123,7 +130,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
     for (int i = batch + depth; i < x->shape.ndim; i++) shape.dims[shape.ndim++] = x->shape.dims[i];
     int64_t rest = places.rows ? x->numel / places.rows : 0;
     Tensor *table = tensor_reshape(x, SHAPE(places.rows, rest));
-    Tensor *found = tensor_embedding(tensor_reshape(index, SHAPE(index->numel)), table);
+    Tensor *found = tensor_embedding_signed(tensor_reshape(index, SHAPE(index->numel)), table);
     return done(tensor_reshape(found, shape), out);
 }
 
@@ -187,7 +194,7 @@ static Status run_one_hot(const Step *step, bool training, Tensor *const in[], T
     (void)training;
     int64_t depth = step->params.plain.sizes;
     float off = step->params.plain.value[0], on = step->params.plain.value[1];
-    Tensor *y = tensor_one_hot(onnx_from_begin(onnx_as_index(in[0]), depth), depth);
+    Tensor *y = tensor_one_hot_signed(onnx_as_index(in[0]), depth);
     if (!y) return error_status();
     if (step->n_in > 1) { // integers, which float32 would round
         y = tensor_where(y, tensor_slice(in[1], 0, 1, 2, 1), tensor_slice(in[1], 0, 0, 1, 1));
@@ -258,7 +265,7 @@ static Status run_spread(const Step *step, bool training, Tensor *const in[], Te
     int64_t n = x->shape.dims[last];
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
-    Tensor *places = tensor_one_hot(onnx_from_begin(tensor_contiguous(index), n), n);
+    Tensor *places = tensor_one_hot_signed(tensor_contiguous(index), n);
     // Not their product: 0 times -infinity, which filters write, is no 0.
     Tensor *zero = step->whole ? tensor_arange_new(0, 1, 1) : tensor_zeros_new(SHAPE(1));
     Tensor *sums =
