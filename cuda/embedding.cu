@@ -2,6 +2,7 @@
 // indices always add up in the order of the index, as on the CPU. An index outside the table picks
 // zeros, adds nothing, and is a finding (cuda.h).
 #include "cuda/cuda.h"
+#include "tensor/math.h"
 
 // ---- forward ------------------------------------------------------------------------------------
 // y (n, d) = table (count, d) at index (n); d in units of T, a thread each

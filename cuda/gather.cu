@@ -2,6 +2,7 @@
 // An index outside the table picks 0, and is a finding (cuda.h): its place is in the index, row by
 // row; of gather_backward, along the dimension.
 #include "cuda/cuda.h"
+#include "tensor/math.h"
 
 // How the index (size...) is walked, beside what is picked and the table it is picked from.
 struct IndexWalk {

@@ -11,6 +11,7 @@
 #define TENSOR_MATH_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -23,6 +23,11 @@ static const char *const value_words[] = {
     [VALUES_WHOLE] = "whole",       [VALUES_CONDITION] = "condition",
 };
 
+enum {
+    LAYOUT_WORDS = sizeof layout_words / sizeof layout_words[0],
+    VALUE_WORDS = sizeof value_words / sizeof value_words[0]
+};
+
 static int word_index(const char *const words[], int count, const char *word, size_t length) {
     for (int i = 0; i < count; i++) {
         if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0) return i;
@@ -54,8 +59,8 @@ static void read_inputs(OpCase *self, const char *text) {
         if (*text == '(') {
             next.shape = read_shape(&text);
         } else {
-            int layout = word_index(layout_words, 5, text, length);
-            int kind = word_index(value_words, 9, text, length);
+            int layout = word_index(layout_words, LAYOUT_WORDS, text, length);
+            int kind = word_index(value_words, VALUE_WORDS, text, length);
             assert(layout >= 0 || kind >= 0); // a misspelt word
             if (layout >= 0) next.layout = (OpLayout)layout;
             if (kind >= 0) next.values = (OpValues)kind;

@@ -261,6 +261,7 @@ enum { DECIDED = sizeof decided / sizeof decided[0] };
 
 START_TEST(numbers_of_a_file_decide_and_it_is_said) {
     char arguments[600];
+    work_folder_begin();
     Tensor *n = tensor_from_labels_new(SHAPE(1), &decided[_i].number);
     ck_assert_int_eq(npy_write(n, byte_file_path("n.npy")), STATUS_OK);
     snprintf(arguments, sizeof arguments, OPEN "told.onnx --input n=%s --inference%s",
@@ -273,6 +274,7 @@ START_TEST(numbers_of_a_file_decide_and_it_is_said) {
     if (decided[_i].is_refused) ck_assert_str_eq(strchr(got.err, '\n'), "\n");
     program_run_free(&got);
     tensor_free(n);
+    work_folder_end();
 }
 END_TEST
 
