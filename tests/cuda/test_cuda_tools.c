@@ -22,16 +22,24 @@ static const char sanitizer[] = "#!/bin/sh\n"
                                 "exec \"$@\"\n";
 
 typedef struct Place { // of what a test needs
-    char folder[64], sanitizer[96], log[128], program[PATH_MAX];
-    const char *plugin;
+    char folder[64], sanitizer[96], log[128];
+    char build[96]; // a link to the folder of the build, whose own name may have blanks
+    char plugin[160], program[160];
 } Place;
 
 // Skips where there is no emulated plug-in. The programs it runs try one test each.
 static Place place_new(void) {
     Place place = {.folder = "/tmp/test_cuda_tools_XXXXXX"};
     cuda_device_fake("fake_calls");
-    place.plugin = getenv("RIDGEPOINT_CUDA_PLUGIN");
+    char folder[PATH_MAX], *name;
+    snprintf(folder, sizeof folder, "%s", getenv("RIDGEPOINT_CUDA_PLUGIN"));
+    ck_assert_ptr_nonnull(name = strrchr(folder, '/'));
+    *name++ = '\0';
     ck_assert_ptr_nonnull(mkdtemp(place.folder));
+    snprintf(place.build, sizeof place.build, "%s/build", place.folder);
+    ck_assert_int_eq(symlink(folder, place.build), 0);
+    snprintf(place.plugin, sizeof place.plugin, "%s/%.60s", place.build, name);
+    snprintf(place.program, sizeof place.program, "%s/tests/test_cuda", place.build);
     snprintf(place.sanitizer, sizeof place.sanitizer, "%s/sanitizer", place.folder);
     snprintf(place.log, sizeof place.log, "%s.log", place.sanitizer);
     FILE *file = fopen(place.sanitizer, "w");
@@ -39,20 +47,19 @@ static Place place_new(void) {
     ck_assert_int_eq(chmod(place.sanitizer, 0755), 0);
     setenv("COMPUTE_SANITIZER", place.sanitizer, 1);
     setenv("CK_RUN_CASE", "the_device_opens", 1);
-    snprintf(place.program, sizeof place.program, "%.*s/tests/test_cuda",
-             (int)(strrchr(place.plugin, '/') - place.plugin), place.plugin);
     return place;
 }
 
 static void place_free(const Place *place) {
     unlink(place->sanitizer);
     unlink(place->log);
+    unlink(place->build);
     rmdir(place->folder);
 }
 
 static ProgramRun on_gpu(const char *what, const char *plugin, const char *program,
                          const char *more) {
-    char arguments[6 * PATH_MAX];
+    char arguments[1000];
     snprintf(arguments, sizeof arguments, "%s %s %s %s", what, plugin, program, more);
     return program_run(ON_GPU, arguments, PROGRAM_CAPTURED);
 }
@@ -127,11 +134,9 @@ END_TEST
 
 // ---- bench_cuda --------------------------------------------------------------------------------
 static ProgramRun bench(const Place *place, const char *options) {
-    char build[PATH_MAX], program[2 * PATH_MAX], more[2 * PATH_MAX];
-    snprintf(build, sizeof build, "%.*s", (int)(strrchr(place->plugin, '/') - place->plugin),
-             place->plugin);
-    snprintf(program, sizeof program, "%s/tests/bench_cuda", build);
-    snprintf(more, sizeof more, "%s/libcuda_raw_emulated.so %s", build, options);
+    char program[160], more[600];
+    snprintf(program, sizeof program, "%s/tests/bench_cuda", place->build);
+    snprintf(more, sizeof more, "%s/libcuda_raw_emulated.so %s", place->build, options);
     if (access(program, X_OK) != 0) {
         place_free(place);
         test_skip("bench_cuda is not built: no OpenBLAS");

@@ -43,8 +43,11 @@ static Tensor *sum(Tensor *x, const ReduceParams *reduce) {
     return tensor_sum_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
 }
 
-// Of halves that are multiplied, until one number is left.
+// Of halves that are multiplied, until one number is left; of no numbers it is 1.
 static Tensor *product(Tensor *x, int dim, bool keep) {
+    int64_t none[TENSOR_MAX_DIMS] = {0}, one[TENSOR_MAX_DIMS] = {0};
+    one[dim] = 1;
+    if (x && x->shape.dims[dim] == 0) x = tensor_pad(x, none, one, PAD_CONSTANT, 1.0f);
     while (x && x->shape.dims[dim] > 1) {
         int64_t n = x->shape.dims[dim], half = n / 2;
         Tensor *y =
