@@ -43,6 +43,8 @@ Status error_set(Status status, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text + used, size - used, format ? format : "an error without a message", arguments);
     va_end(arguments);
+    for (char *c = text; *c; c++) // what it quotes may be anything
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
     const char *stop = getenv("RIDGEPOINT_ABORT_ON_ERROR"); // for a debugger, never in production
     if (stop && stop[0] == '1') abort();
     return status;

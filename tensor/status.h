@@ -40,7 +40,8 @@ const char *status_text(Status status); // "shape mismatch"
 
 // Leaves an error pending in the current context and returns `status`, so that a function can end
 // with `return error_set(STATUS_SHAPE, "...")`. The first message wins: while one is pending, later
-// ones are dropped, because they are its consequences. End a message with " HINT: what to do".
+// ones are dropped, because they are its consequences. End a message with " HINT: what to do". It
+// is one line of text whatever it quotes: control characters become '?'.
 Status error_set(Status status, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));
 

@@ -92,15 +92,12 @@ static bool is_there(const ArchiveWalk *walk, const char *name) {
 Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
     size_t length = strlen(name);
     bool folder = length > 0 && (name[length - 1] == '/' || name[length - 1] == '\\');
+    bool absolute = name[0] == '/' || name[0] == '\\';
     if (++walk->entries > ARCHIVE_MOST_ENTRIES)
         return archive_refuse(walk, "", "it holds too many files");
-    const char *wrong = NULL;
-    if (strcmp(name, ".") != 0 && strcmp(name, "./") != 0) {
-        make_plain(name);
-        wrong = wrong_with(name);
-    } else {
-        name[0] = '\0';
-    }
+    make_plain(name);
+    bool itself = folder && !absolute && name[0] == '\0'; // "./", where tars begin
+    const char *wrong = itself ? NULL : wrong_with(name);
     if (wrong == NULL && size > ARCHIVE_MOST_FILE) wrong = "is too large: 1 MB is the most";
     if (wrong == NULL && (walk->bytes += size) > ARCHIVE_MOST_BYTES)
         wrong = "makes it too large: 32 MB are the most, unpacked";

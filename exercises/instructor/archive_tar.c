@@ -109,8 +109,9 @@ static Status take_entry(ArchiveWalk *walk, Entry *entry, const char *bytes) {
     if (entry->long_name[0] != '\0') memcpy(entry->name, entry->long_name, ARCHIVE_NAME);
     entry->long_name[0] = '\0';
     size_t length = strlen(entry->name);
-    bool folder = entry->type == '5';
-    if (folder && length > 0 && length + 1 < ARCHIVE_NAME && entry->name[length - 1] != '/')
+    bool ends_so = length > 0 && entry->name[length - 1] == '/'; // all that old tars say
+    bool folder = entry->type == '5' || ends_so;
+    if (folder && length > 0 && length + 1 < ARCHIVE_NAME && !ends_so)
         memcpy(entry->name + length, "/", 2);
     Status status = archive_enter(walk, entry->name, entry->size);
     if (status != STATUS_OK || folder) return status;

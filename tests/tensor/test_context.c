@@ -85,6 +85,13 @@ START_TEST(an_error_already_pending_outside_wins) {
 }
 END_TEST
 
+START_TEST(a_message_is_one_line_whatever_it_quotes) {
+    error_set(STATUS_IO, "%s: no such file", "a\nb\r\x1b[31m\x7f \xc3\xa9");
+    ck_assert_str_eq(error_message(), "a?b??[31m? \xc3\xa9: no such file");
+    error_clear();
+}
+END_TEST
+
 START_TEST(no_grad_nests_and_cannot_go_below_zero) {
     Tensor *w = tensor_full_new(SHAPE(1), 2.0f);
     tensor_requires_grad(w, true);
@@ -323,6 +330,7 @@ int main(void) {
         {a_pushed_context_shares_nothing_with_the_outer_one, 0},
         {a_pending_error_moves_outwards, 0},
         {an_error_already_pending_outside_wins, 0},
+        {a_message_is_one_line_whatever_it_quotes, 0},
         {no_grad_nests_and_cannot_go_below_zero, 0},
         {the_number_of_threads_stays_within_limits, 0},
         {the_threads_own_context_can_be_released_and_comes_back_fresh, 0},

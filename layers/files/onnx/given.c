@@ -154,7 +154,7 @@ static Status find_chain(Import *import, Value *value, Chain *chain) {
 }
 
 Known import_known(Import *import, Value *value) {
-    Chain chain = {NULL};
+    Chain chain = {0};
     Known known = KNOWN_NEVER;
     if (value->kind == VALUE_CONSTANT || (value->kind == VALUE_PARAMETER && value->stored))
         return KNOWN;

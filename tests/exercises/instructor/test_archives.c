@@ -38,6 +38,8 @@ static const Kind kinds[] = {
     {"a size that is no number", "x", "12x", '0', 0, 1},
     {"half a file", "x", "00000002000", '0', 0, 1},
     {"control characters", "a\033[31mb", "00000000001", '0', 0, 1},
+    {"a file of no name", ".", "00000000001", '0', 0, 1},
+    {"a file without a name", "", "00000000001", '0', 0, 1},
     {"a wrong sum", "x", "00000000001", '0', 1, 1},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -83,6 +85,20 @@ START_TEST(an_archive_that_tries_something_is_refused) {
     ck_assert_int_eq(files, 0);
     error_clear();
     free(bytes);
+    work_folder_end();
+}
+END_TEST
+
+// Where the kind does not say so, a slash at the end does.
+START_TEST(an_old_tar_has_folders_by_their_slash) {
+    int files;
+    char bytes[6 * BLOCK] = {0};
+    work_folder_begin();
+    put_header(bytes, "./", "00000000000", '\0', 0);
+    put_header(bytes + BLOCK, "d/", "00000000000", '\0', 0);
+    put_header(bytes + 2 * BLOCK, "d/x", "00000000001", '\0', 0);
+    ck_assert_int_eq(read_archive(bytes, sizeof bytes, &files), STATUS_OK);
+    ck_assert_int_eq(files, 2); // one, of one byte
     work_folder_end();
 }
 END_TEST
@@ -479,6 +495,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {an_archive_that_tries_something_is_refused, KINDS},
+        {an_old_tar_has_folders_by_their_slash, 0},
         {what_is_no_archive_is_refused, 0},
         {archives_of_every_tar_are_read, 6},
         {a_gzip_is_read_whole_or_not_at_all, 0},
