@@ -1,4 +1,6 @@
 // upsample.c -- images of another size, and channels that become places, as layers
+#include <math.h>
+
 #include "layers/layers2d.h"
 
 typedef struct Upsample {
@@ -23,7 +25,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
 
 // As Python writes a float: "2.0", "1.5".
 static void print_real(FILE *file, double value) {
-    bool whole = value == (double)(int64_t)value;
+    bool whole = value == floor(value) && value < 1e16;
     fprintf(file, whole ? "%.1f" : "%.12g", value);
 }
 

@@ -61,8 +61,9 @@ int64_t memory_text_read(const char *text, AllocationEvent *events, int64_t most
 // How many events from the first on are alike but for ids that count upwards.
 static int64_t alike(const AllocationEvent *events, int64_t count) {
     int64_t n = 1;
-    while (n < count && events[n].id == events[0].id + n && events[n].bytes == events[0].bytes &&
-           events[n].kind == events[0].kind && events[n].is_free == events[0].is_free)
+    while (n < count && events[n].id > events[n - 1].id && events[n].id - 1 == events[n - 1].id &&
+           events[n].bytes == events[0].bytes && events[n].kind == events[0].kind &&
+           events[n].is_free == events[0].is_free)
         n++;
     return n < 3 ? 1 : n; // two are shown as two
 }

@@ -28,7 +28,7 @@ static Status read_times(TextReader *reader, int64_t *times) {
             status = reader_malformed(reader, reader->word, "how often is no number of layers");
         if (!status) status = reader_expect(reader, '*', "a * is missing");
     }
-    *times = (int64_t)value;
+    *times = status ? 1 : (int64_t)value;
     return status;
 }
 

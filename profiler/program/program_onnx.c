@@ -195,7 +195,10 @@ static void remark_on(const OnnxModel *about, Subject *subject) {
 
 static Status take_input(const OnnxModel *about, Subject *subject) {
     if (about->n_inputs == 0)
-        return error_set(STATUS_FORMAT, "%s: this model takes no input", subject->file);
+        return error_set(STATUS_FORMAT,
+                         "%s: this model takes no input. HINT: one that "
+                         "does; nothing runs in this",
+                         subject->file);
     const OnnxPort *first = &about->inputs[0];
     bool ids = first->dtype == DTYPE_INT64, image = first->shape.ndim == 4;
     subject->batch = first->shape.ndim > 0 ? first->shape.dims[0] : 1;

@@ -58,6 +58,8 @@ static const struct {
     {"0*ReLU", "no number of layers", STATUS_FORMAT},
     {"1.5*ReLU", "no number of layers", STATUS_FORMAT},
     {"9999999999*ReLU", "no number of layers", STATUS_FORMAT},
+    {"3e300*ReLU", "no number of layers", STATUS_FORMAT},
+    {"33333333333333333333333333333333*ReLU", "no number of layers", STATUS_FORMAT},
     {"1025*ReLU", "no number of layers", STATUS_FORMAT},
     {"1024*ReLU Tanh", "line 1, column 11: more than 1024 layers", STATUS_FORMAT},
     {"99*Sequential(99*Sequential(99*ReLU))", "more than 1024 layers", STATUS_FORMAT},

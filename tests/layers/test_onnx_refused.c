@@ -42,6 +42,7 @@ START_TEST(hostile_files_are_refused) {
         snprintf(path, sizeof path, FOLDER "%s.onnx", files[i].name);
         Layer *model = onnx_load(path, NULL, NULL);
         ck_assert_ptr_null(model);
+        ck_assert_ptr_nonnull(strstr(error_message(), " HINT: "));
         expect_error(files[i].status, files[i].said);
     }
 }

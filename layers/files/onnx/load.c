@@ -138,6 +138,15 @@ static Context *host_context_new(void) {
     return context;
 }
 
+// What is malformed has a hint that fits every such file, where nothing better is said.
+static void add_hint(void) {
+    char said[512];
+    if (error_status() != STATUS_FORMAT || strstr(error_message(), " HINT: ")) return;
+    snprintf(said, sizeof said, "%.440s", error_message());
+    error_clear();
+    error_set(STATUS_FORMAT, "%s. HINT: export it again; onnx.checker.check_model checks it", said);
+}
+
 Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about) {
     const OnnxOptions plain = {.shapes = NULL};
     OnnxModel own;
@@ -149,6 +158,7 @@ Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about)
     if (error_pending()) return NULL;
     import.host = host_context_new();
     Layer *model = import.host ? load(&import) : NULL;
+    if (!model) add_hint();
     import_free(&import);
     if (!about) onnx_model_free(&own);
     return model;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
+#include "tensor/math.h"
 #include "tensor/ops.h"
 
 static Status done(Tensor *y, Tensor *out[]) {
@@ -213,8 +214,8 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
                                 "it has a size or scale of %g, and what is above 0 can be",
                                 given[i]);
         // A scale is float32, and so is its product: 2.6 times 5 is 13.
-        size[at] =
-            sizes ? (int64_t)given[i] : (int64_t)floorf((float)given[i] * (float)in.dims[axis]);
+        size[at] = sizes ? (int64_t)given[i]
+                         : math_to_int64(floorf((float)given[i] * (float)in.dims[axis]));
         scale[at] = sizes ? 0.0 : given[i];
     }
     options->out_h = size[1], options->out_w = size[2];

@@ -447,6 +447,10 @@ START_TEST(memory_text_is_read_and_written) {
     memory_text_write(many, 10, again, sizeof again);
     ck_assert_str_eq(again, text);
     ck_assert_int_eq(memory_text_read("a1..2000=4", many, 16), 16);
+    text = " a9223372036854775807=4 a-9223372036854775808=4 a-9223372036854775807=4";
+    again[0] = '\0';
+    memory_text_write(many, memory_text_read(text, many, 16), again, sizeof again);
+    ck_assert_str_eq(again, text); // two upwards, and what is above the largest
     const char *const wrong[] = {"", "x1=4", "p=4", "p1", "p1=", "-", "=", "p1=x", "p1..=4", "-p1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         ck_assert_int_eq(memory_text_read(wrong[i], events, 8), 0);
