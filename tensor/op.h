@@ -247,8 +247,9 @@ static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
-static inline char *tensor_raw(const Tensor *t) {
-    return (char *)t->storage->data + t->offset * dtype_sizes[t->dtype];
+static inline char *tensor_raw(const Tensor *t) { // NULL on the meta device
+    char *data = t->storage->data;
+    return data ? data + t->offset * dtype_sizes[t->dtype] : NULL;
 }
 static inline float *call_in(const OpCall *call, int i) { return (float *)tensor_raw(call->in[i]); }
 static inline float *call_out(const OpCall *call, int i) {
