@@ -2,7 +2,7 @@
 # cuda device, the tests) is in a rules.mk of its own. `make help` lists all that can be done.
 # What this machine has is found once by tests/tools/configure and kept in build/config.mk.
 #
-#     make VARIANT=asan test        another variant (normal, asan, tsan), in build/asan
+#     make VARIANT=asan test        another variant (normal, asan, tsan, fuzz), in build/asan
 #     make CC=clang WERROR=1 VARIANT=clang all       any other name: normal flags, its own folder
 #     make test TEST="pool idx"     only these topics
 #     make BLAS=plain               without OpenBLAS
@@ -103,6 +103,8 @@ $(if $(FOUND_CC),$(if $(filter $(BLAS_CHOICES),$(BLAS)),,\
 OPTIMIZE := -O3 -g
 OPTIMIZE_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover -fno-omit-frame-pointer
 OPTIMIZE_tsan := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
+OPTIMIZE_fuzz := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow \
+    -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPTIMIZE_clang := -O0 # for its warnings, which need no more
 OPTIMIZE_VARIANT := $(or $(OPTIMIZE_$(VARIANT)),$(OPTIMIZE))
 

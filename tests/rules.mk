@@ -1,33 +1,42 @@
 # tests/rules.mk -- the test programs, one per topic, and all that runs them: sanitizers, valgrind,
 # benchmarks, fuzzing. No list names a file: a test lies in the folder of its room, tests/ROOM/ or one
 # further down, and what is neither a test nor in a folder of its own kind is a helper of all of them.
-.PHONY: test test-programs asan tsan valgrind bench fuzz check-readme
+.PHONY: test test-programs asan tsan valgrind bench fuzz fuzz-short fuzz-long fuzz-corpus fuzz-programs \
+    check-readme
 
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
 # A test that changes ONNX files reads and writes them by protobuf-c.
 CHANGES_ONNX := $(addprefix tests/layers/test_onnx_,constants.c partial.c)
 TEST_SOURCES := $(filter-out $(if $(FOUND_PROTOC),,$(CHANGES_ONNX)),$(TEST_SOURCES))
-$(call objects,$(CHANGES_ONNX)): $(ONNX_GENERATED)
-$(call objects,$(CHANGES_ONNX)): CPPFLAGS += -I$(GENERATED) $(PROTOBUF_CFLAGS)
-FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_ONNX := tests/fuzz/fuzz_onnx.c $(wildcard tests/fuzz/onnx_*.c)
+$(call objects,$(CHANGES_ONNX) $(FUZZ_ONNX)): $(ONNX_GENERATED)
+$(call objects,$(CHANGES_ONNX) $(FUZZ_ONNX)): CPPFLAGS += -I$(GENERATED) $(PROTOBUF_CFLAGS)
+# A fuzz program is linked with what lies beside it, and with what the tests have made up for it.
+FUZZ_SOURCES := $(filter-out $(if $(FOUND_PROTOC),,$(FUZZ_ONNX)),$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_HELPER_SOURCES := $(filter-out $(wildcard tests/fuzz/fuzz_*.c) $(if $(FOUND_PROTOC),,$(FUZZ_ONNX)),\
+    $(wildcard tests/fuzz/*.c))
 # A benchmark compares with the same work by hand, over OpenBLAS: without it there is none.
 BENCH_SOURCES := $(if $(filter openblas,$(BLAS)),$(wildcard tests/bench/bench_*.c))
 BENCH_HELPER_SOURCES := $(if $(BENCH_SOURCES),$(filter-out $(BENCH_SOURCES),$(wildcard tests/bench/*.c)))
-HELPER_SOURCES := $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES) %_call.c \
-    $(addprefix tests/,bench/% fixtures/% guest/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
-SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES)
+HELPER_SOURCES := $(filter-out $(TEST_SOURCES) %_call.c \
+    $(addprefix tests/,bench/% fixtures/% fuzz/% guest/% plugins/% readme/%),$(wildcard tests/*/*.c tests/*/*/*.c))
+SOURCES += $(TEST_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_HELPER_SOURCES) \
+    $(FUZZ_HELPER_SOURCES)
 
-# What only tests use is compiled with Check's flags as well; benchmarks do without Check. Compiling
-# the tests is most of the work, so they are optimized less than what they test, and a debugger
-# knows their lines and not their variables (make CFLAGS=-g).
+# What only tests use is compiled with Check's flags as well; benchmarks and fuzz programs do
+# without Check. Compiling the tests is most of the work, so they are optimized less than what they
+# test, and a debugger knows their lines and not their variables (make CFLAGS=-g).
 $(BUILD)/tests/%.o: private OPTIMIZE_VARIANT := $(patsubst -g,-g1,$(OPTIMIZE_VARIANT:-O3=-O1))
 $(BUILD)/tests/bench/%.o: private OPTIMIZE_VARIANT := $(OPTIMIZE_VARIANT)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
-	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench/%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
+	@$(if $(CHECK_LIBS)$(filter $(BUILD)/tests/bench/% build/fuzz/%,$@),:,echo "Check, which the tests need, is missing: make setup"; exit 1)
 	$(call compile,$(COMPILE) $(CHECK_CFLAGS))
 
 HELPERS := $(BUILD)/tests/libhelpers.a
 $(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
+
+FUZZ_HELPERS := $(BUILD)/tests/libfuzz.a
+$(FUZZ_HELPERS): $(call objects,$(FUZZ_HELPER_SOURCES) $(PROGRAM_SOURCES)) $(BUILD)/sources
 
 # Programs lie side by side, whatever room their source is in.
 programs = $(addprefix $(BUILD)/tests/,$(basename $(notdir $(1))))
@@ -38,8 +47,10 @@ BENCH_PROGRAMS := $(call programs,$(BENCH_SOURCES))
 $(foreach source,$(TEST_SOURCES) $(FUZZ_SOURCES) $(BENCH_SOURCES),\
     $(eval $(call programs,$(source)): $(call objects,$(source))))
 
-$(TEST_PROGRAMS) $(FUZZ_PROGRAMS): $(HELPERS) $(EXERCISES) $(LIBRARY)
+$(TEST_PROGRAMS): $(HELPERS) $(EXERCISES) $(LIBRARY)
 	$(call link,$(LIBS) $(CHECK_LIBS))
+$(FUZZ_PROGRAMS): $(FUZZ_HELPERS) $(EXERCISES) $(LIBRARY)
+	$(call link,-fsanitize=fuzzer $(LIBS))
 $(BENCH_PROGRAMS): $(call objects,$(BENCH_HELPER_SOURCES)) $(LIBRARY) $(BUILD)/sources
 	$(call link,$(LIBS))
 
@@ -87,7 +98,7 @@ topic_programs = $(call tests_of,$(call longest_first,$(or $(TEST),$(if $(TOPICS
     $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS)))))
 run_tests = $(TEST_ENVIRONMENT_$(1)) $(TOOLS)/run_tests $(call topic_programs,$(1))
 
-test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(EMULATOR_TEST_PROGRAMS) $(BENCH_PROGRAMS)
 
 test: $(PROGRAMS) $(call topic_programs,$(VARIANT)) ## run the tests; TEST="pool idx": only these topics; SKIPS=1: each that skips
 	@$(call run_tests,$(VARIANT))
@@ -104,11 +115,28 @@ bench: $(filter-out %/bench_cuda,$(BENCH_PROGRAMS)) ## ours, by hand, PyTorch; R
 	@$(if $^,:,echo "bench: needs OpenBLAS, to do the same work by hand"; exit 1)
 	@for program in $^; do ./$$program || exit 1; done
 
-# A fuzz program tries random inputs for about as many seconds as its argument says.
+# clang's libFuzzer feeds each reader its corpus (tests/fuzz/corpus), then what it makes of that.
 FUZZ_SECONDS ?= 60
-fuzz: $(FUZZ_PROGRAMS) ## feed random input to the readers; FUZZ_SECONDS=60 each
-	@for program in $^; do \
-	    env $(TEST_ENVIRONMENT_$(VARIANT)) ./$$program $(FUZZ_SECONDS) || exit 1; done
+FUZZ_TOPICS := $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SOURCES))
+FUZZ ?= $(FUZZ_TOPICS)
+UNKNOWN_FUZZ := $(and $(filter fuzz fuzz-short fuzz-long fuzz-corpus,$(MAKECMDGOALS)),$(filter-out \
+    $(FUZZ_TOPICS),$(FUZZ)))
+$(if $(UNKNOWN_FUZZ),$(error FUZZ=$(UNKNOWN_FUZZ): nothing of that name is fuzzed; there are: $(FUZZ_TOPICS)))
+define run_fuzz
+@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null || \
+    { echo "$@: clang or its libFuzzer is missing: apt-get install clang libclang-rt-dev"; exit 1; }
+@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang fuzz-programs
+@$(TOOLS)/fuzz $(1) $(FUZZ:%=build/fuzz/tests/fuzz_%)
+endef
+fuzz: ## feed made-up input to the readers (clang); FUZZ_SECONDS=60 each, FUZZ="onnx idx": only these
+	$(call run_fuzz,$(FUZZ_SECONDS))
+fuzz-short: ## the same inputs on every machine, of about twenty seconds each (tests/fuzz/fixed_runs)
+	$(call run_fuzz,fixed)
+fuzz-long: ## the same for an hour in all
+	$(call run_fuzz,all 3600)
+fuzz-corpus: ## add the inputs that the last of these found to tests/fuzz/corpus, where they reach further
+	$(call run_fuzz,merge)
+fuzz-programs: $(FUZZ:%=$(BUILD)/tests/fuzz_%)
 
 check-readme: $(LIBRARY) $(HEADERS) ## run the code that the READMEs show
 	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread

@@ -11,8 +11,12 @@ $(call tests_of,lab_check exercises_investigate): $(BUILD)/exercises/selftest/se
 # The tests of the parts of the instructor's program are linked with them.
 $(call tests_of,grading_parts): $(patsubst %,$(BUILD)/exercises/%.o,instructor/items \
     instructor/tables instructor/fingerprint instructor/similar selftest/sections)
-$(call tests_of,archives): $(patsubst %,$(BUILD)/exercises/instructor/%.o,archive archive_tar \
-    archive_zip asked entry)
+ARCHIVE_PARTS := $(patsubst %,$(BUILD)/exercises/instructor/%.o,archive archive_tar archive_zip)
+$(call tests_of,archives): $(ARCHIVE_PARTS) $(patsubst %,$(BUILD)/exercises/instructor/%.o,asked entry)
+$(BUILD)/tests/fuzz_archive: $(ARCHIVE_PARTS)
+$(BUILD)/tests/fuzz_class: $(patsubst %,$(BUILD)/exercises/instructor/%.o,class roster export results \
+    entry asked) $(ARCHIVE_PARTS)
+$(BUILD)/tests/fuzz_dialogue: $(BUILD)/tests/exercises/grader/talk.o
 
 $(filter $(call tests_of,lab% keys sealed),$(TEST_PROGRAMS)): | $(LAB_PROGRAM)
 $(call tests_of,grading instructor intake): | $(INSTRUCTOR)

@@ -5,11 +5,7 @@
 
 #include "exercises/support/remote.h"
 #include "tests/exercises/grader/talk.h"
-#include "tests/fuzz/fuzzer.h"
-
-static void promise(bool kept) {
-    if (!kept) abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 // Four bytes are a frame: its kind (mostly one that exists), two numbers, and how large they are.
 static WorkerFrame frame_of(const Talk *talk, const uint8_t bytes[4]) {
@@ -37,41 +33,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     promise(talk.dialogue.run <= 2);
     talk_end(&talk);
     return 0;
-}
-
-// A right conversation that asks for the time; one that runs layers.
-size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
-    static const uint8_t seeds[][25] = {
-        {1,
-         FRAME_BEGIN,
-         0,
-         0,
-         0,
-         FRAME_ARGUMENT,
-         1,
-         0,
-         0,
-         FRAME_CALL,
-         CALL_CLOCK_READ,
-         0,
-         0,
-         FRAME_NOTE,
-         NOTE_WORK,
-         1,
-         0,
-         FRAME_STATUS,
-         0,
-         0,
-         0,
-         FRAME_REAL,
-         1,
-         0,
-         0},
-        {69, FRAME_NOTE, NOTE_FORWARD, 1, 0, FRAME_ARGUMENT, 0, 0, 0, FRAME_ARGUMENT, 2, 0,
-         0,  FRAME_CALL, CALL_FLOPS,   0, 0, FRAME_STATUS,   0, 0, 0, FRAME_END,      0, 0,
-         0},
-    };
-    if (index > 1) return 0;
-    memcpy(bytes, seeds[index], sizeof seeds[index]);
-    return sizeof seeds[index];
 }

@@ -1,30 +1,16 @@
 // fuzz_weights.c -- random bytes for the readers of safetensors and NPY files: whatever comes, they
 // answer with tensors that lie inside the file, or with one message; and take memory in proportion.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "layers/files/npy.h"
 #include "layers/files/safetensors.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
-#include "tests/fixtures/files.h"
-#include "tests/fuzz/fuzzer.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/json_mutator.h"
 
-enum { MOST_GROWTH = 16, LITTLE = 4096 }; // a tensor's bytes by the file's
-
-static void promise(bool kept) {
-    if (!kept) abort();
-}
-
-static void check_failure(Status status) {
-    promise(status != STATUS_OK && error_status() == status);
-    promise(status == STATUS_OUT_OF_MEMORY || strstr(error_message(), "HINT") != NULL);
-    promise(strchr(error_message(), '\n') == NULL);
-    error_clear();
-}
+enum { MOST_GROWTH = 16, LITTLE = 4096, LENGTH = 8 }; // a tensor's bytes by the file's
 
 // What is in the tensor is all there, and no more than the file can hold.
 static void check_tensor(Tensor *tensor, size_t size) {
@@ -47,7 +33,7 @@ static void read_entries(const Safetensors *file, size_t size) {
         if (tensor)
             check_tensor(tensor, size);
         else
-            check_failure(error_status());
+            promise_error(error_status());
     }
     promise(bytes <= (int64_t)size);
     safetensors_metadata(file, "format");
@@ -59,14 +45,14 @@ static void read_both(const char *path, size_t size, uint64_t failing_request) {
     if (file)
         read_entries(file, size);
     else
-        check_failure(error_status());
+        promise_error(error_status());
     safetensors_close(file);
     memory_fail_at(failing_request);
     Tensor *tensor = npy_read_new(path);
     if (tensor)
         check_tensor(tensor, size);
     else
-        check_failure(error_status());
+        promise_error(error_status());
     memory_fail_at(0);
     promise(context_ledger()->live.total == 0);
     promise(context_ledger()->peak.total <= (int64_t)(MOST_GROWTH * size + LITTLE));
@@ -74,26 +60,26 @@ static void read_both(const char *path, size_t size, uint64_t failing_request) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    char path[32];
-    int file = memfd_create("input", MFD_CLOEXEC);
-    promise(file >= 0 && write(file, bytes, size) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    read_both(path, size, 0);
-    read_both(path, size, 1 + size % 7);
-    close(file);
+    FuzzFile file = fuzz_file(bytes, size);
+    read_both(file.path, size, 0);
+    read_both(file.path, size, 1 + size % 7);
+    fuzz_file_end(&file);
     return 0;
 }
 
-static size_t copy_seed(const char *from, size_t size, uint8_t bytes[FUZZER_MAX_INPUT]) {
-    memcpy(bytes, from, size);
-    return size;
-}
-
-// 0, 1 Python's safetensors, then NumPy's arrays.
-size_t fuzzer_seed(int index, uint8_t bytes[FUZZER_MAX_INPUT]) {
-    if (index == 0) return copy_seed(python_kinds, sizeof python_kinds - 1, bytes);
-    if (index == 1) return copy_seed(python_tied, sizeof python_tied - 1, bytes);
-    size_t array = (size_t)index - 2;
-    if (array >= sizeof npy_files / sizeof npy_files[0]) return 0;
-    return copy_seed(npy_files[array].bytes, npy_files[array].size, bytes);
+// Of safetensors mostly the header, with the right length before it.
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
+    uint64_t header = 0;
+    for (int i = LENGTH - 1; i >= 0 && size > LENGTH; i--) header = header << 8 | bytes[i];
+    if (size <= LENGTH || header > size - LENGTH || seed % 4 == 0)
+        return LLVMFuzzerMutate(bytes, size, most);
+    size_t tensors = size - LENGTH - header, length;
+    uint8_t *behind = malloc(tensors + 1);
+    promise(behind != NULL);
+    memcpy(behind, bytes + LENGTH + header, tensors);
+    length = json_mutate(bytes + LENGTH, header, most - LENGTH - tensors, seed);
+    memcpy(bytes + LENGTH + length, behind, tensors);
+    free(behind);
+    for (int i = 0; i < LENGTH; i++) bytes[i] = (uint8_t)(length >> 8 * i);
+    return LENGTH + length + tensors;
 }
