@@ -248,7 +248,7 @@ static inline bool call_needs(const OpCall *call, int input) {
 }
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
 static inline char *tensor_raw(const Tensor *t) { // NULL on the meta device
-    char *data = t->storage->data;
+    char *data = (char *)t->storage->data;
     return data ? data + t->offset * dtype_sizes[t->dtype] : NULL;
 }
 static inline float *call_in(const OpCall *call, int i) { return (float *)tensor_raw(call->in[i]); }
