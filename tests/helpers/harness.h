@@ -41,6 +41,8 @@ void test_skip_if_long(void);
 // For how many seconds to wait for what takes `seconds` where nothing else runs, before it is said
 // never to come.
 double harness_patience(double seconds);
+// This test, and what it starts, may take so many times the processor time of others.
+void harness_allow(int times);
 
 // Fails the test unless |got[i] - want[i]| <= absolute + relative * |want[i]| for all n elements.
 // NaN equals NaN, an infinity only itself. `what` names the values in the message.
