@@ -33,6 +33,18 @@ static bool is_named_buffer(Import *import, Value *value) {
     return false;
 }
 
+// Sizes are what a file claims: their sum may be more than there are numbers.
+static Status count_stored(Import *import, const Value *value) {
+    int64_t *stored = &import->about->parameters_stored, n = shape_numel(value->shape);
+    if (n > INT64_MAX - *stored)
+        return error_set(STATUS_OVERFLOW,
+                         "onnx: %s: with \"%s\" its parameters are more than can be counted. HINT: "
+                         "export it again",
+                         import->path, value->name);
+    *stored += n;
+    return STATUS_OK;
+}
+
 Status learned_by_name(Import *import, Value *value) {
     const char *name = value->name;
     Told told = told_of(import, name, strlen(name));
@@ -46,15 +58,14 @@ Status learned_by_name(Import *import, Value *value) {
     if (told == TOLD_LEARNED) told_claim(import, name);
     if (told == TOLD_LEARNED) value->path = onnx_path_checked(memory_copy_string(name));
     if (error_pending()) return error_status();
-    if (learned) import->about->parameters_stored += shape_numel(value->shape);
-    return STATUS_OK;
+    return learned ? count_stored(import, value) : STATUS_OK;
 }
 
 void learned_anew(Import *import, Value *value) {
     value->kind = VALUE_PARAMETER;
     const char *name = value->stored->name; // a Constant node's numbers have none
     bool again = name && name[0] && strcmp(value->name, name) != 0; // the same numbers, renamed
-    if (!again) import->about->parameters_stored += shape_numel(value->shape);
+    if (!again) count_stored(import, value);
 }
 
 // ---- by place ---------------------------------------------------------------------------------
