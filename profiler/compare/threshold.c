@@ -62,7 +62,8 @@ Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
         if (!across) continue;
         if (!runs.samples) runs.samples = memory_new((size_t)across->count * sizeof(double));
         if (!runs.samples) return error_status();
-        runs.count = across->count; // as many of each
+        // As many of each, where this program measured them; a file may say otherwise.
+        if (runs.count == 0 || across->count < runs.count) runs.count = across->count;
         for (int64_t i = 0; i < runs.count; i++) runs.samples[i] += across->samples[i];
     }
     if (!happened) found->value = (double)NAN;

@@ -43,6 +43,8 @@ static Status make_room(Latency *latency, int of) {
 static Status take(const Run *run, json_t *from, const char *place, const char *key,
                    Latency *latency) {
     if (latency->count == 0) return STATUS_OK;
+    if (run->number == 1 && latency->across) // whose samples have other places
+        return refuse(run, place, key, "this profile holds several runs already");
     if (!latency->across && make_room(latency, run->of)) return error_status();
     json_t *median = json_object_get(from, "median");
     double seconds = json_is_number(median) ? json_number_value(median) : -1.0;

@@ -8,8 +8,8 @@
 // Of each latency of a phase, of layers and of the whole, and of a forward alone: its median, and
 // those that n documents (profile_write_json, of the same work on the same device) have of it, as
 // Latency.across. STATUS_FORMAT, with the run and the place, where a document is not of this
-// profile's layers, or has no such median. The profile takes over the first difference between
-// predicted and executed. Once for a profile.
+// profile's layers, or has no such median; and where this profile holds several runs already. The
+// profile takes over the first difference between predicted and executed.
 Status profile_take_runs(Profile *profile, char *const documents[], int n);
 
 // Of one document, what a change is judged by.

@@ -139,10 +139,17 @@ static bool read_members(json_t *from, const Member *members, int n) {
     return true;
 }
 
-static bool read_count(json_t *from, const char *key, bool needed, int64_t *count) {
+static bool read_count(json_t *from, const char *key, int64_t *count) {
     json_t *value = json_object_get(from, key);
     *count = json_integer_value(value);
-    return (!value && !needed) || (json_is_integer(value) && *count >= 0);
+    return json_is_integer(value) && *count >= 0;
+}
+
+// So many that they can be multiplied by the parts of a training (sweep_judge). Absent: 0.
+static bool read_steps(json_t *from, int64_t *steps) {
+    json_t *value = json_object_get(from, "steps");
+    *steps = 0;
+    return !value || (read_count(from, "steps", steps) && *steps <= INT64_MAX / (2 * SWEEP_LOSSES));
 }
 
 static bool read_losses(json_t *losses, SweepPoint *point) {
@@ -173,10 +180,9 @@ static bool read_point(json_t *from, SweepPoint *point) {
                               {"test_accuracy", &point->accuracy, 0.0, 1.0},
                               {"seconds", &point->train_seconds, 0.0, most_seconds}};
     return read_members(from, members, sizeof(members) / sizeof(members[0])) &&
-           read_count(from, "peak_bytes", true, &point->peak_bytes) &&
-           read_count(from, "total_flops", true, &point->total_flops) &&
-           read_count(from, "steps", false, &point->steps) &&
-           read_losses(json_object_get(from, "losses"), point);
+           read_count(from, "peak_bytes", &point->peak_bytes) &&
+           read_count(from, "total_flops", &point->total_flops) &&
+           read_steps(from, &point->steps) && read_losses(json_object_get(from, "losses"), point);
 }
 
 static bool is_text(json_t *object, const char *key, const char *text) {
@@ -227,7 +233,7 @@ static Status read_training(const char *text, SweepPoint *point) {
     point->loss = real(training, "final_loss", none);
     point->accuracy = real(training, "test_accuracy", none);
     point->train_seconds = real(training, "seconds", none);
-    point->steps = json_integer_value(json_object_get(training, "steps"));
+    if (!read_steps(training, &point->steps)) point->steps = 0;
     read_losses(json_object_get(training, "losses"), point); // our own
     json_decref(document);
     return STATUS_OK;

@@ -264,6 +264,37 @@ START_TEST(a_file_has_all_of_it) {
 }
 END_TEST
 
+// A file may say anything: what is taken can be judged, and what could not is refused.
+START_TEST(steps_that_cannot_be_counted_on_are_refused) {
+    static const struct {
+        int64_t steps;
+        Status status;
+    } told[] = {{0, STATUS_OK},
+                {INT64_C(1) << 53, STATUS_OK},
+                {INT64_MAX / (2 * SWEEP_LOSSES), STATUS_OK},
+                {INT64_MAX / (2 * SWEEP_LOSSES) + 1, STATUS_FORMAT},
+                {INT64_C(1) << 62, STATUS_FORMAT},
+                {INT64_MAX, STATUS_FORMAT},
+                {-1, STATUS_FORMAT}};
+    const char *const *axes = AXES("batch=1,2", "lr=1,2");
+    char path[80];
+    work_folder_begin();
+    snprintf(path, sizeof path, "%s/s.json", work_folder);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        Sweep sweep = planted_sweep(axes, 0.1, 1e-7), read = planted_sweep(axes, 1.0, 1.0);
+        sweep.learns = read.learns = true;
+        planted_training(&sweep.points[1], 1.0 / 3.0, 0.5);
+        sweep.points[1].steps = told[i].steps;
+        ck_assert_int_eq(write_and_read(path, &sweep, &read), told[i].status);
+        if (told[i].status) expect_error(STATUS_FORMAT, "points[1] is none");
+        ck_assert_int_eq(sweep_judge(&read), STATUS_OK); // a sanitizer looks on
+        sweep_free(&sweep);
+        sweep_free(&read);
+    }
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {the_last_axis_changes_first, 0},
@@ -281,6 +312,7 @@ int main(void) {
         {what_cannot_be_compared_is_not, 0},
         {of_few_steps_whole_ones_are_timed, 0},
         {a_file_has_all_of_it, 0},
+        {steps_that_cannot_be_counted_on_are_refused, 0},
         {NULL, 0},
     };
     return harness_main("sweep", tests);

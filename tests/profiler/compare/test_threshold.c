@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/compare/threshold.h"
+#include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/run_program.h"
 #include "tests/profiler/compare/planted_profile.h"
@@ -240,6 +241,22 @@ START_TEST(of_too_few_runs_nothing_is_judged) {
 }
 END_TEST
 
+// A file may say of a layer that its forward ran more often than its backward, or less.
+START_TEST(a_layer_is_judged_by_as_many_runs_as_all_its_parts_have) {
+    begin();
+    Latency *part =
+        &planted_layer(&now, "fc1")->phase[_i ? REPORT_BACKWARD : REPORT_FORWARD].latency;
+    double *two = memory_new(2 * sizeof(double));
+    memcpy(two, part->across->samples, 2 * sizeof(double));
+    memory_free(part->across->samples);
+    part->across->samples = two;
+    part->across->count = 2;
+    ck_assert_int_eq(profile_diff(&base, &now, (DiffHow){.one_of_two = true}, &diff), 0);
+    expect_verdict("layer:fc1:1s", THRESHOLD_HOLDS, ", 2 runs)");
+    end();
+}
+END_TEST
+
 START_TEST(untimed_is_no_pass_for_times) {
     begin();
     ck_assert_int_eq(profile_diff(&base, &now, (DiffHow){.one_of_two = true}, &diff), 0);
@@ -287,6 +304,7 @@ int main(void) {
         {beside_a_base, 0},
         {a_change_may_be_asked_for, 0},
         {of_too_few_runs_nothing_is_judged, 0},
+        {a_layer_is_judged_by_as_many_runs_as_all_its_parts_have, 2},
         {untimed_is_no_pass_for_times, 0},
         {a_table_of_them, 0},
         {NULL, 0},

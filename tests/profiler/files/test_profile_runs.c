@@ -101,6 +101,26 @@ START_TEST(what_is_no_profile_of_the_same_is_refused) {
 }
 END_TEST
 
+// Whose samples have room for those of its own runs and no more.
+START_TEST(a_profile_of_several_runs_takes_no_more) {
+    begin();
+    char *runs[4];
+    for (int i = 0; i < 4; i++) runs[i] = changed(1.0, NULL);
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 1), STATUS_OK);
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_FORMAT);
+    expect_error(STATUS_FORMAT, "holds several runs already");
+    ck_assert_int_eq(profile.totals[REPORT_STEP].latency.across->count, 2);
+    char *whole = profile_text_new(&profile), unit[16];
+    char *const documents[] = {whole, runs[0], runs[1], runs[2]};
+    SweepPoint point;
+    ck_assert_int_eq(sweep_point_read(documents, 4, &point, unit), STATUS_FORMAT);
+    expect_error(STATUS_FORMAT, "run 2 of 4");
+    free(whole);
+    for (int i = 0; i < 4; i++) free(runs[i]);
+    end();
+}
+END_TEST
+
 // Cut anywhere, and with a byte changed: refused, or read as what it says.
 START_TEST(no_document_does_harm) {
     begin();
@@ -205,6 +225,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {each_median_stands_beside_this_run_s, 0},
         {what_is_no_profile_of_the_same_is_refused, OTHERS},
+        {a_profile_of_several_runs_takes_no_more, 0},
         {no_document_does_harm, 0},
         {figures_are_the_document_s, 0},
         {every_request_for_memory_may_fail, 0},
