@@ -117,7 +117,35 @@ START_TEST(what_is_computed_while_loading_is_what_runs) {
 }
 END_TEST
 
+// A file may claim to store anything, as long as nobody reads it.
+START_TEST(what_is_claimed_to_be_stored_is_counted_with_care) {
+    static const struct {
+        int64_t each;
+        const char *said;
+    } claims[] = {{INT64_MAX, "more numbers than can be counted"},
+                  {INT64_C(1) << 62, "more numbers than can be counted"},
+                  {INT64_C(1) << 61, " HINT: "}}; // none of them is there
+    work_folder_begin();
+    context_set_device(device_meta());
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+        Onnx__Model *model = onnx_change_read("mlp.ts");
+        ck_assert_uint_gt(model->graph->n_initializer, 2);
+        for (size_t k = 0; k < model->graph->n_initializer; k++) {
+            Onnx__Tensor *tensor = model->graph->initializer[k];
+            for (size_t d = 0; d < tensor->n_dims; d++) tensor->dims[d] = d ? 1 : claims[i].each;
+        }
+        ck_assert_ptr_null(onnx_load(onnx_change_write(model), NULL, NULL));
+        ck_assert_msg(strstr(error_message(), claims[i].said) != NULL, "%s", error_message());
+        error_clear();
+        onnx__model__free_unpacked(model, NULL);
+    }
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
-    const HarnessTest tests[] = {{what_is_computed_while_loading_is_what_runs, 0}, {NULL, 0}};
+    const HarnessTest tests[] = {{what_is_computed_while_loading_is_what_runs, 0},
+                                 {what_is_claimed_to_be_stored_is_counted_with_care, 0},
+                                 {NULL, 0}};
     return harness_main("onnx_constants", tests);
 }

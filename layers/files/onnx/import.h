@@ -237,6 +237,9 @@ Owner told_owner(Import *import, Value *value, const Node *node, const char *rol
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count);
 
 // ---- which are parameters (learned.c, guesses.c) ----------------------------------------------
+// So many numbers more that the file stores as parameters. STATUS_FORMAT: what it claims to store
+// all together cannot be counted.
+Status learned_count(Import *import, int64_t numbers);
 // Of an initializer: what the record or its name makes it.
 Status learned_by_name(Import *import, Value *value);
 // Of all values: which are read by nobody, which reach a place of weights; and those of them that

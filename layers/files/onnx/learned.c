@@ -33,16 +33,14 @@ static bool is_named_buffer(Import *import, Value *value) {
     return false;
 }
 
-// Sizes are what a file claims: their sum may be more than there are numbers.
-static Status count_stored(Import *import, const Value *value) {
-    int64_t *stored = &import->about->parameters_stored, n = shape_numel(value->shape);
-    if (n > INT64_MAX - *stored)
-        return error_set(STATUS_OVERFLOW,
-                         "onnx: %s: with \"%s\" its parameters are more than can be counted. HINT: "
-                         "export it again",
-                         import->path, value->name);
-    *stored += n;
-    return STATUS_OK;
+Status learned_count(Import *import, int64_t numbers) {
+    int64_t *all = &import->about->parameters_stored;
+    if (!__builtin_add_overflow(*all, numbers, all)) return STATUS_OK;
+    *all = INT64_MAX;
+    return error_set(STATUS_FORMAT,
+                     "onnx: %s: it claims to store more numbers than can be counted. HINT: export "
+                     "it again; onnx.checker.check_model checks it",
+                     import->path);
 }
 
 Status learned_by_name(Import *import, Value *value) {
@@ -58,14 +56,14 @@ Status learned_by_name(Import *import, Value *value) {
     if (told == TOLD_LEARNED) told_claim(import, name);
     if (told == TOLD_LEARNED) value->path = onnx_path_checked(memory_copy_string(name));
     if (error_pending()) return error_status();
-    return learned ? count_stored(import, value) : STATUS_OK;
+    return learned ? learned_count(import, shape_numel(value->shape)) : STATUS_OK;
 }
 
 void learned_anew(Import *import, Value *value) {
     value->kind = VALUE_PARAMETER;
     const char *name = value->stored->name; // a Constant node's numbers have none
     bool again = name && name[0] && strcmp(value->name, name) != 0; // the same numbers, renamed
-    if (!again) count_stored(import, value);
+    if (!again) learned_count(import, shape_numel(value->shape));
 }
 
 // ---- by place ---------------------------------------------------------------------------------

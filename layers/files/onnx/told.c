@@ -199,7 +199,7 @@ static Status apply(Import *import, Value *value, const char *names) {
     bool whole =
         parameters == 1 && picked && onnx_is_float(value->type) && is_rearranged(import, value);
     value->kind = whole ? VALUE_PARAMETER : VALUE_CONSTANT;
-    import->about->parameters_stored += whole == learned ? 0 : whole ? n : -n;
+    if (whole != learned) learned_count(import, whole ? n : -n);
     return error_status();
 }
 

@@ -185,6 +185,9 @@ START_TEST(a_profile_alone) {
     expect_verdict("layer:fc*:0.5ms", THRESHOLD_BROKEN, "us, 5 runs)");
     expect_verdict("layer:fc2:0.5ms", THRESHOLD_HOLDS, "fc2 3");
     expect_verdict("layer:conv*:1s", THRESHOLD_UNKNOWN, "no layer of that name");
+    // A file may say that a part of a layer had fewer runs.
+    planted_layer(&now, "fc1")->phase[REPORT_FORWARD].latency.across->count = 2;
+    expect_verdict("layer:fc1:1s", THRESHOLD_HOLDS, ", 2 runs)");
     end();
 }
 END_TEST
