@@ -94,7 +94,8 @@ static char *value_name(Change *change) {
         for (size_t k = 0; k < graph->node[i]->n_output && n < MOST_NAMES; k++)
             names[n++] = graph->node[i]->output[k];
     static char none[] = "";
-    return n == 0 || below(change, 16) == 0 ? none : names[below(change, n)];
+    char *name = n == 0 || below(change, 16) == 0 ? none : names[below(change, n)];
+    return name ? name : none; // a constant may have no name; a list of names has only names
 }
 
 static char *text_copy(Change *change, const char *text, size_t length) {
@@ -153,12 +154,13 @@ static void change_nodes(Change *change, Onnx__Node *node) {
         Onnx__Node **nodes = longer(change, graph->node, graph->n_node, sizeof *nodes);
         Onnx__Node *copy = take(change->arena, sizeof *copy);
         char **outputs = longer(change, node->output, node->n_output, sizeof *outputs);
-        if (!nodes || !copy || !outputs) return;
-        *copy = *node;
-        copy->output = outputs;
         char name[24];
         int length = snprintf(name, sizeof name, "v%u", change->state >> 16);
-        if (copy->n_output > 0) copy->output[0] = text_copy(change, name, (size_t)length);
+        char *result = text_copy(change, name, (size_t)length);
+        if (!nodes || !copy || !outputs || !result) return;
+        *copy = *node;
+        copy->output = outputs;
+        if (copy->n_output > 0) copy->output[0] = result;
         if (below(change, 2)) change_operator(change, copy);
         nodes[graph->n_node++] = copy;
         graph->node = nodes;

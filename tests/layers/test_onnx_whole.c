@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layers/files/onnx.h"
+#include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/onnx_files.h"
 
@@ -85,8 +86,32 @@ START_TEST(integers_are_onnxs) {
 }
 END_TEST
 
+// All floats are computed in float32; where the graph's are others, that is said, once of a type.
+START_TEST(what_is_rounded_otherwise_is_said) {
+    static const char *const files[] = {"whole_run", "half", "elu"}, *const types[] = {"float16",
+                                                                                       "double",
+                                                                                       NULL};
+    static const bool said[][2] = {{true, true}, {true, false}, {false, false}};
+    OnnxModel about;
+    char path[96];
+    snprintf(path, sizeof path, FOLDER "%s.onnx", files[_i]);
+    layer_free(onnx_load(path, NULL, &about));
+    expect_no_error();
+    for (int k = 0; types[k]; k++) {
+        int times = 0;
+        for (int i = 0; i < about.n_assumed; i++)
+            times += strstr(about.assumed[i].what, types[k]) != NULL &&
+                     strstr(about.assumed[i].taken, "float32") != NULL;
+        ck_assert_msg(times == said[_i][k], "%s: %d times %s", files[_i], times, types[k]);
+    }
+    onnx_model_free(&about);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_whole");
-    const HarnessTest tests[] = {{integers_are_onnxs, 2}, {NULL, 0}};
+    const HarnessTest tests[] = {{integers_are_onnxs, 2},
+                                 {what_is_rounded_otherwise_is_said, 3},
+                                 {NULL, 0}};
     return harness_main("onnx_whole", tests);
 }

@@ -90,6 +90,24 @@ static void describe_inputs(Import *import) {
     for (int i = 0; i < about->n_inputs && decided; i++) about->inputs[i].batched = false;
 }
 
+// A float of another precision is computed in float32, and casting to it does not round.
+static Status note_precision(Import *import) {
+    static const int types[] = {ONNX_FLOAT16, ONNX_BFLOAT16, ONNX_DOUBLE};
+    bool seen[sizeof types / sizeof types[0]] = {false};
+    for (int i = 0; i < import->n_values; i++) {
+        const Value *value = import->values[i];
+        bool computed = value->kind == VALUE_RUN || value->alias >= 0;
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+            seen[k] = seen[k] || (computed && value->type == types[k]);
+    }
+    for (size_t k = 0; k < sizeof types / sizeof types[0] && !error_pending(); k++) {
+        char what[64];
+        snprintf(what, sizeof what, "the precision of %s numbers", onnx_type_name(types[k]));
+        if (seen[k]) import_assume(import, what, "that of float32, in which they are computed");
+    }
+    return error_status();
+}
+
 void onnx_model_free(OnnxModel *about) {
     if (!about) return;
     for (int i = 0; i < about->n_inputs; i++) memory_free(about->inputs[i].name);
@@ -111,7 +129,7 @@ void onnx_model_free(OnnxModel *about) {
 static Layer *load(Import *import) {
     if (onnx_file_read(import) || import_inline(import) || describe(import) || import_walk(import))
         return NULL;
-    if (describe_outputs(import)) return NULL;
+    if (describe_outputs(import) || note_precision(import)) return NULL;
     import_finish(import);
     describe_inputs(import);
     if (import_paths(import) || import_tie(import)) return NULL;

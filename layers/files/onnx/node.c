@@ -121,6 +121,7 @@ static Status rename_value(Import *import, const Node *node) {
     if (value->kind == VALUE_PARAMETER && value->stored && onnx_name_is_path(other->name))
         return add_parameter(import, from, to);
     other->alias = from;
+    other->type = (int)attribute_int(node, "to", value->type);
     value->uses += other->uses;
     value->readers += other->readers - 1;
     return STATUS_OK;

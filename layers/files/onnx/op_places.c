@@ -247,33 +247,47 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
             "its indices leave out places of dimensions other than %d, or it has more "
             "than %d dimensions. HINT: ScatterND",
             axis, TENSOR_MAX_DIMS - 1);
-    if (!adds && axis >= 0 && node_input(import, node, 1)->kind == VALUE_CONSTANT)
+    if (!adds && axis >= 0 && index->kind == VALUE_CONSTANT)
         check_once(import, node_input(import, node, 1), axis, in->shape.dims[axis]);
     step->params.plain.dim = axis;
     step->params.plain.flags[0] = adds;
     return axis < 0 ? error_status() : step_inputs(import, node, step, 3);
 }
 
-// With the axis last, index (..., k) names places of x (..., n): the sums of updates at them.
+// Of updates (..., k) at places (..., k, n), which are 1 and 0: their sums (..., n).
+static Tensor *sums_of(const Step *step, Tensor *places, Tensor *updates) {
+    Shape each = updates->shape; // (..., k, 1)
+    each.dims[each.ndim++] = 1;
+    // Not their product: 0 times -infinity, which filters write, is no 0.
+    Tensor *zero = step->whole ? tensor_arange_new(0, 1, 1) : tensor_zeros_new(SHAPE(1));
+    Tensor *chosen = tensor_where(places, tensor_reshape(updates, each), zero);
+    tensor_free(zero);
+    return tensor_sum(chosen, updates->shape.ndim - 1, false);
+}
+
+// Of the same the first one at each place, or, where there is none, any.
+static Tensor *first_of_each(Tensor *places, Tensor *updates) {
+    int last = updates->shape.ndim - 1;
+    return tensor_gather(updates, last, tensor_argmax(places, last, false));
+}
+
+// With the axis last, index (..., k) names places of x (..., n). Of several updates of a place that
+// come in at run time the last one stays, as with onnxruntime: ONNX leaves it open.
 static Status run_spread(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int dim = step->params.plain.dim, last = in[0]->shape.ndim - 1;
+    bool adds = step->params.plain.flags[0];
     Tensor *x = tensor_transpose(step_number(step, in[0]), dim, last);
     Tensor *index = tensor_transpose(onnx_as_index(in[1]), dim, last);
     Tensor *updates = tensor_transpose(step_number(step, in[2]), dim, last);
+    if (!adds) index = tensor_flip(index, &last, 1), updates = tensor_flip(updates, &last, 1);
     if (!x || !index || !updates) return error_status();
-    int64_t n = x->shape.dims[last];
-    Shape each = updates->shape; // (..., k, 1)
-    each.dims[each.ndim++] = 1;
-    Tensor *places = tensor_one_hot_signed(tensor_contiguous(index), n);
-    // Not their product: 0 times -infinity, which filters write, is no 0.
-    Tensor *zero = step->whole ? tensor_arange_new(0, 1, 1) : tensor_zeros_new(SHAPE(1));
-    Tensor *sums =
-        tensor_sum(tensor_where(places, tensor_reshape(updates, each), zero), last, false);
-    tensor_free(zero);
-    Tensor *y = step->params.plain.flags[0]
-                    ? tensor_add(x, sums)
-                    : tensor_where(tensor_sum(places, last, false), sums, x);
+    Tensor *places = tensor_one_hot_signed(tensor_contiguous(index), x->shape.dims[last]);
+    if (!places) return error_status();
+    bool sums = adds || index->shape.dims[last] == 0;
+    Tensor *given = sums ? sums_of(step, places, updates) : first_of_each(places, updates);
+    Tensor *y =
+        adds ? tensor_add(x, given) : tensor_where(tensor_sum(places, last, false), given, x);
     return done(tensor_transpose(y, dim, last), out);
 }
 
