@@ -125,7 +125,7 @@ $(if $(UNKNOWN_FUZZ),$(error FUZZ=$(UNKNOWN_FUZZ): nothing of that name is fuzze
 define run_fuzz
 @echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null || \
     { echo "$@: clang or its libFuzzer is missing: apt-get install clang libclang-rt-dev"; exit 1; }
-@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang fuzz-programs
+@+$(MAKE) --no-print-directory VARIANT=fuzz CC=clang fuzz-programs
 @$(TOOLS)/fuzz $(1) $(FUZZ:%=build/fuzz/tests/fuzz_%)
 endef
 fuzz: ## feed made-up input to the readers (clang); FUZZ_SECONDS=60 each, FUZZ="onnx idx": only these
