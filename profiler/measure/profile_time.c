@@ -146,9 +146,11 @@ static Status warm_up(Measurement *m) {
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
     m->profile->warmup = done;
-    double last = fmax(seconds[(done - 1) % MOST_WARMUP], 1e-9); // a coarse clock may say 0
+    double least = INFINITY; // other work may have had the core in any of them
+    for (int64_t i = 0; i < done && i < MOST_WARMUP; i++) least = fmin(least, seconds[i]);
+    least = fmax(least, 1e-9); // a coarse clock may say 0
     m->profile->steps_per_sample =
-        last < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / last) : 1;
+        least < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / least) : 1;
     return STATUS_OK;
 }
 
