@@ -146,8 +146,8 @@ static Status warm_up(Measurement *m) {
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
     m->profile->warmup = done;
-    double least = INFINITY; // other work may have had the core in any of them
-    for (int64_t i = 0; i < done && i < MOST_WARMUP; i++) least = fmin(least, seconds[i]);
+    double least = seconds[0]; // other work may have had the core in any of them
+    for (int64_t i = 1; i < done && i < MOST_WARMUP; i++) least = fmin(least, seconds[i]);
     least = fmax(least, 1e-9); // a coarse clock may say 0
     m->profile->steps_per_sample =
         least < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / least) : 1;

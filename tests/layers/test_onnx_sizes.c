@@ -19,21 +19,28 @@ static Layer *load(const char *name, const OnnxOptions *options, OnnxModel *abou
     return onnx_load(path, options, about);
 }
 
+typedef struct Told {
+    const char *name;
+    Shape shape;
+} Told;
+
 typedef struct Telling { // ends with an entry without a size, or at MOST_TOLD
     const char *file;
-    OnnxShape shapes[MOST_TOLD];
+    Told shapes[MOST_TOLD];
     OnnxSize sizes[MOST_TOLD];
     int64_t batch;
     bool other_batch;
 } Telling;
 
 static Layer *load_told(const Telling *told, OnnxModel *about) {
-    OnnxOptions options = {.shapes = told->shapes,
+    OnnxShape shapes[MOST_TOLD];
+    OnnxOptions options = {.shapes = shapes,
                            .sizes = told->sizes,
                            .batch = told->batch,
                            .other_batch = told->other_batch};
-    while (options.n_shapes < MOST_TOLD && told->shapes[options.n_shapes].shape.ndim > 0)
-        options.n_shapes++;
+    for (int i = 0; i < MOST_TOLD && told->shapes[i].shape.ndim > 0; i++)
+        shapes[options.n_shapes++] =
+            (OnnxShape){.name = told->shapes[i].name, .shape = told->shapes[i].shape};
     while (options.n_sizes < MOST_TOLD && told->sizes[options.n_sizes].name) options.n_sizes++;
     return load(told->file, &options, about);
 }
@@ -45,22 +52,10 @@ static const struct {
     bool batched;      // the first
     const char *assumed;
 } good[] = {
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32), NULL}}},
-     SHAPE(4, 32),
-     SHAPE(4, 32),
-     true,
-     NULL},
-    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 32), NULL}}},
-     SHAPE(4, 32),
-     SHAPE(4, 32),
-     true,
-     NULL},
-    {{.file = "texts", .shapes = {{NULL, SHAPE(4, 32), NULL}}},
-     SHAPE(4, 32),
-     SHAPE(4, 32),
-     true,
-     NULL},
-    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 9), NULL}, {NULL, SHAPE(4, 9), NULL}}},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{NULL, SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 9)}, {NULL, SHAPE(4, 9)}}},
      SHAPE(4, 9),
      SHAPE(4, 9),
      true,
@@ -72,7 +67,7 @@ static const struct {
      true,
      NULL},
     {{.file = "texts", .sizes = {{"seq", 7}}, .batch = 3}, SHAPE(3, 7), SHAPE(3, 7), true, NULL},
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 9), NULL}}, .batch = 6, .other_batch = true},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 9)}}, .batch = 6, .other_batch = true},
      SHAPE(6, 9),
      SHAPE(6, 9),
      true,
@@ -83,51 +78,43 @@ static const struct {
      true,
      "\"N\""},
     {{.file = "many", .batch = 3}, SHAPE(3, 4), SHAPE(3, 4), true, NULL},
-    {{.file = "many", .shapes = {{"x39", SHAPE(2, 4), NULL}}},
-     SHAPE(2, 4),
-     SHAPE(2, 4),
-     true,
-     NULL},
+    {{.file = "many", .shapes = {{"x39", SHAPE(2, 4)}}}, SHAPE(2, 4), SHAPE(2, 4), true, NULL},
     {{.file = "many"}, SHAPE(1, 4), SHAPE(1, 4), true, "\"B\""},
-    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6), NULL}}},
+    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}},
      SHAPE(2, 5, 6),
      SHAPE(2, 5, 6),
      true,
      NULL},
-    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6), NULL}}, .batch = 9, .other_batch = true},
+    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}, .batch = 9, .other_batch = true},
      SHAPE(9, 5, 6),
      SHAPE(9, 5, 6),
      true,
      NULL},
     {{.file = "listed", .batch = 5}, SHAPE(5, 6), SHAPE(5, 6), true, NULL},
-    {{.file = "listed", .shapes = {{"z", SHAPE(3, 6), NULL}}},
-     SHAPE(3, 6),
-     SHAPE(3, 6),
-     true,
-     NULL},
-    {{.file = "listed", .shapes = {{"x", SHAPE(2, 6), NULL}, {"z", SHAPE(3, 6), NULL}}},
+    {{.file = "listed", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+    {{.file = "listed", .shapes = {{"x", SHAPE(2, 6)}, {"z", SHAPE(3, 6)}}},
      SHAPE(2, 6),
      SHAPE(3, 6),
      true,
      NULL},
-    {{.file = "half", .shapes = {{"z", SHAPE(3, 6), NULL}, {"x", SHAPE(2, 6), NULL}}},
+    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}, {"x", SHAPE(2, 6)}}},
      SHAPE(2, 6),
      SHAPE(3, 6),
      true,
      NULL},
-    {{.file = "half", .shapes = {{"z", SHAPE(3, 6), NULL}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
     {{.file = "steps", .sizes = {{"time", 5}, {"batch_size", 2}}},
      SHAPE(5, 2, 6),
      SHAPE(5, 2, 6),
      false,
      NULL},
-    {{.file = "apart", .shapes = {{"x", SHAPE(2, 6), NULL}}, .sizes = {{"columns", 3}}},
+    {{.file = "apart", .shapes = {{"x", SHAPE(2, 6)}}, .sizes = {{"columns", 3}}},
      SHAPE(2, 6),
      SHAPE(3, 6),
      false,
      NULL},
     {{.file = "fixed", .batch = 1}, SHAPE(1, 6), SHAPE(1, 6), false, NULL},
-    {{.file = "rank", .shapes = {{"x", SHAPE(2, 5, 6), NULL}}},
+    {{.file = "rank", .shapes = {{"x", SHAPE(2, 5, 6)}}},
      SHAPE(2, 5, 6),
      SHAPE(2, 5, 6),
      false,
@@ -160,13 +147,13 @@ static const struct {
     Telling told;
     const char *what, *hint;
 } wrong[] = {
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32), NULL}, {"ctx", SHAPE(4, 16), NULL}}},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}, {"ctx", SHAPE(4, 16)}}},
      "\"seq\" is 32 by input \"ids\", and 16 by input \"ctx\"",
      "tell it once"},
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32), NULL}}, .sizes = {{"seq", 16}}},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}, .sizes = {{"seq", 16}}},
      "\"seq\" is 16 by --size seq, and 32 by input \"ids\"",
      "tell it once"},
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32), NULL}}, .batch = 8},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}, .batch = 8},
      "\"batch\" is 4 by input \"ids\", and 8 by --batch",
      "tell it once"},
     {{.file = "texts", .batch = 4}, "how large \"seq\" is", "--size seq=128"},
@@ -181,7 +168,7 @@ static const struct {
     {{.file = "apart", .sizes = {{"rows", 4}}}, "how large \"columns\" is", "--size columns=128"},
     {{.file = "fixed", .batch = 8}, "\"x\" takes 1 at a time", "dynamic_shapes"},
     {{.file = "rank"}, "how many dimensions", "--input x="},
-    {{.file = "many", .shapes = {{"x3", SHAPE(2, 4), NULL}, {"x30", SHAPE(3, 4), NULL}}},
+    {{.file = "many", .shapes = {{"x3", SHAPE(2, 4)}, {"x30", SHAPE(3, 4)}}},
      "\"B\" is 2 by input \"x3\", and 3 by input \"x30\"",
      "tell it once"},
 };
@@ -213,8 +200,7 @@ static Tensor *counting_up_new(Shape shape, DType dtype) {
 
 // At each size what onnxruntime makes of the same numbers.
 START_TEST(numbers_are_right_at_every_size) {
-    const Telling told = {.file = open_runs[_i].name,
-                          .shapes = {{NULL, open_runs[_i].shape, NULL}}};
+    const Telling told = {.file = open_runs[_i].name, .shapes = {{NULL, open_runs[_i].shape}}};
     OnnxModel about;
     Layer *model = load_told(&told, &about);
     ck_assert_msg(model != NULL, "%s", error_message());

@@ -217,13 +217,11 @@ START_TEST(a_step_that_never_leaves_the_core_is_always_there) {
     for (int tries = 0; tries < 20 && !there; tries++) {
         Profile profile = profile_of(quick_kernel, 20);
         double seconds = latency_median(&profile.totals[REPORT_STEP].latency);
-        double off_core = profile.totals[REPORT_STEP].parts.off_core;
-        snprintf(seen, sizeof seen, "%lld steps, %g of %g", (long long)profile.steps_per_sample,
-                 off_core, seconds);
-        there = profile.steps_per_sample > 1 && off_core < 0.5 * seconds;
+        double off = profile.totals[REPORT_STEP].parts.off_core / seconds;
+        there = profile.steps_per_sample > 1 && off < 0.5;
         profile_free(&profile);
     }
-    ck_assert_msg(there, "%s", seen);
+    ck_assert(there);
 }
 END_TEST
 
