@@ -121,9 +121,10 @@ static void check_measured(const Machine *machine) {
     }
     ck_assert_str_eq(machine->levels[last].name, "DRAM");
     ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
-    // Half of it, because a sanitizer makes both equally slow; other work either of them.
+    // A tenth of it: a sanitizer makes both equally slow, and other work either of them. What is
+    // less than that is no rate of a cache.
     double first = machine->levels[0].bytes_per_second;
-    ck_assert(machine_was_busy(machine) || first >= 0.5 * machine->levels[last].bytes_per_second);
+    ck_assert(machine_was_busy(machine) || first >= 0.1 * machine->levels[last].bytes_per_second);
 }
 
 // Two busy processes for every core leave a third of it: what was measured then is used once.
