@@ -254,7 +254,7 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
     return axis < 0 ? error_status() : step_inputs(import, node, step, 3);
 }
 
-// Of updates (..., k) at places (..., k, n), which are 1 and 0: their sums (..., n).
+// The sums (..., n) of updates (..., k); places (..., k, n) has a 1 where an update belongs.
 static Tensor *sums_of(const Step *step, Tensor *places, Tensor *updates) {
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
@@ -265,7 +265,7 @@ static Tensor *sums_of(const Step *step, Tensor *places, Tensor *updates) {
     return tensor_sum(chosen, updates->shape.ndim - 1, false);
 }
 
-// Of the same the first one at each place, or, where there is none, any.
+// The first update of each place; a place without one gets any, which the caller drops.
 static Tensor *first_of_each(Tensor *places, Tensor *updates) {
     int last = updates->shape.ndim - 1;
     return tensor_gather(updates, last, tensor_argmax(places, last, false));

@@ -105,6 +105,12 @@ static void check_rates(const MachineLevel *level, bool first, bool alone) {
     }
 }
 
+// At least half as fast as memory, because a sanitizer makes both equally slow.
+static bool caches_are_fast(const Machine *machine) {
+    double memory = machine->levels[machine->n_levels - 1].bytes_per_second;
+    return machine_was_busy(machine) || machine->levels[0].bytes_per_second >= 0.5 * memory;
+}
+
 static void check_measured(const Machine *machine) {
     ck_assert(machine->measured && machine->fingerprint[0]);
     ck_assert_int_eq(machine->threads, context_current()->threads);
@@ -121,10 +127,14 @@ static void check_measured(const Machine *machine) {
     }
     ck_assert_str_eq(machine->levels[last].name, "DRAM");
     ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
-    // A tenth of it: a sanitizer makes both equally slow, and other work either of them. What is
-    // less than that is no rate of a cache.
-    double first = machine->levels[0].bytes_per_second;
-    ck_assert(machine_was_busy(machine) || first >= 0.1 * machine->levels[last].bytes_per_second);
+    // Other work may slow either level down in one measurement, and does not in all of a few.
+    bool fast = caches_are_fast(machine);
+    for (int tries = 0; tries < 3 && !fast; tries++) {
+        Machine again;
+        ck_assert_msg(!machine_calibrate(NULL, NULL, &again), "%s", error_message());
+        fast = caches_are_fast(&again);
+    }
+    ck_assert(fast);
 }
 
 // Two busy processes for every core leave a third of it: what was measured then is used once.
