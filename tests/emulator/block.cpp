@@ -32,9 +32,11 @@ static uint32_t meeting[MOST_WARPS]; // lanes that wait for lanes
 static Thread *running;
 static bool failed;
 
-// Fibers that run no thread wait in main() for the next; the first one serves all threads of a
-// kernel that never waits.
+// Fibers that run no thread wait in main() for the next. A fiber whose thread has ended goes on with
+// the next thread that has not started, so one serves all threads of a kernel that never waits.
+static Schedule *schedule;
 static Fiber scheduler;
+static Thread *next; // picked by a fiber that cannot run it: it waits on another one
 static std::vector<Fiber *> idle;
 
 static unsigned number_of(const Thread *thread) { return unsigned(thread - threads); }
@@ -46,9 +48,24 @@ static void set_ready(Thread *thread) {
     ready.count++;
 }
 
-static void take_ready(Thread *thread) {
-    ready.lanes[number_of(thread) / WARP_SIZE] &= ~(1u << (number_of(thread) % WARP_SIZE));
+static void set_all_ready() {
+    for (unsigned i = 0; i < size; i++) threads[i].state = State::ready;
+    for (unsigned warp = 0; warp < size / WARP_SIZE; warp++) ready.lanes[warp] = ~0u;
+    if (size % WARP_SIZE) ready.lanes[size / WARP_SIZE] = (1u << size % WARP_SIZE) - 1;
+    ready.count = size;
+}
+
+static Thread *take_ready() {
+    unsigned number = schedule_pick(schedule, ready);
+    ready.lanes[number / WARP_SIZE] &= ~(1u << (number % WARP_SIZE));
     ready.count--;
+    return &threads[number];
+}
+
+static void run_on(Fiber *fiber, Thread *thread) {
+    thread->fiber = fiber;
+    running = thread;
+    threadIdx = thread->index;
 }
 
 // ---- messages ----------------------------------------------------------------------------------
@@ -154,8 +171,17 @@ static void fiber_main() {
             (*body)();
         } catch (const Abandoned &) {
         }
+        Fiber *self = running->fiber;
         running->state = State::exited;
-        fiber_switch(running->fiber, &scheduler);
+        unfinished--;
+        Thread *other = ready.count && !failed ? take_ready() : nullptr;
+        if (other && !other->fiber) {
+            run_on(self, other);
+            continue;
+        }
+        next = other;
+        idle.push_back(self);
+        fiber_switch(self, &scheduler);
     }
 }
 
@@ -170,12 +196,9 @@ static void resume(Thread *thread) {
         unfinished--;
         return block_fault(std::string(kernel) + ": no memory for the stacks of its threads");
     }
-    running = thread;
-    threadIdx = thread->index;
+    next = nullptr;
+    run_on(thread->fiber, thread);
     fiber_switch(&scheduler, thread->fiber);
-    if (thread->state != State::exited) return;
-    idle.push_back(thread->fiber);
-    unfinished--;
 }
 
 static void explain_meeting(const Thread &waiting) {
@@ -197,14 +220,16 @@ static void pass_barrier() {
         if (threads[i].state == State::exited || !same_place(threads[i].at, first->at))
             return block_fault("divergent barrier: " + thread_text(*first) + " waits at " +
                                place_text(first->at) + ", but " + doing_text(i));
-    for (unsigned i = 0; i < size; i++) set_ready(&threads[i]);
+    set_all_ready();
 }
 
 // NaN as a float, -1 as an integer. Not memset: AddressSanitizer would see what lies between the
 // variables written, too; and the compiler would make one of the plain loop.
 __attribute__((no_sanitize_address)) static void poison_shared() {
-    for (uint64_t *word = emulator_shared_begin; word < emulator_shared_end; word++) {
-        *word = ~uint64_t(0);
+    typedef uint64_t Line __attribute__((vector_size(64), may_alias));
+    Line *end = reinterpret_cast<Line *>(emulator_shared_end);
+    for (Line *line = reinterpret_cast<Line *>(emulator_shared_begin); line < end; line++) {
+        *line = ~Line();
         asm volatile("" ::: "memory");
     }
 }
@@ -220,21 +245,19 @@ void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &th
                             i / (blockDim.x * blockDim.y)};
 }
 
-bool block_run(Schedule *schedule) {
+bool block_run(Schedule *order) {
+    schedule = order;
     poison_shared();
     ready = ReadyThreads();
     failed = false;
     unfinished = size;
-    for (unsigned i = 0; i < size; i++) {
-        threads[i].fiber = nullptr;
-        set_ready(&threads[i]);
-    }
+    next = nullptr;
+    for (unsigned i = 0; i < size; i++) threads[i].fiber = nullptr;
+    set_all_ready();
     while (unfinished && !failed) {
-        if (!ready.count) pass_barrier();
+        if (!next && !ready.count) pass_barrier();
         if (failed) break;
-        Thread *next = &threads[schedule_pick(schedule, ready)];
-        take_ready(next);
-        resume(next);
+        resume(next ? next : take_ready());
     }
     for (unsigned i = 0; i < size && unfinished; i++) // after a fault: unwinds those that started
         if (threads[i].fiber && threads[i].state != State::exited) resume(&threads[i]);
