@@ -50,16 +50,23 @@ static void title(const char *what, const Names *names, char text[320]) {
 }
 
 // ---- what each value is -----------------------------------------------------------------------
-// Values that the steps of layers compute with are weights, whatever they are called.
-static void note_weights(const Import *import, bool weights[], bool summed[]) {
+typedef struct Use {
+    bool weight; // a layer computes with it as a weight, whatever it is called
+    bool read;   // by a step that leads to an output
+    bool lost;   // by one that does not
+} Use;
+
+static void note_uses(const Import *import, Use uses[]) {
     for (int i = 0; i < import->n_steps; i++) {
         const Step *step = import->steps[i];
         bool table = strcmp(step->op->name, "Gather") == 0;
-        bool sum = strcmp(step->op->name, "Add") == 0 || strcmp(step->op->name, "Mul") == 0;
-        for (int k = 0; k < step->n_in && !step->dead; k++) {
+        for (int k = 0; k < step->n_in; k++) {
             if (step->in[k] < 0) continue;
-            if (step->op->module && (k > 0 || table)) weights[step->in[k]] = true;
-            if (sum) summed[step->in[k]] = true;
+            Use *use = &uses[step->in[k]];
+            bool weight = import->values[step->in[k]]->role || (k == 0 && table);
+            if (step->dead) use->lost = true;
+            if (!step->dead) use->read = true;
+            if (!step->dead && step->op->module && weight) use->weight = true;
         }
     }
 }
@@ -68,15 +75,29 @@ typedef struct Guesses {
     Names learned, fixed;   // taken for parameters; taken for constants
     Names computed, unread; // computed from parameters by the exporter; read by nobody
     Names merged;           // weights that the exporter computed from several parameters
+    Names lost;             // parameters whose results lead to no output
     int64_t copies; // elements of layers' parameters that are stored once for several layers
 } Guesses;
 
-static void sort_value(Import *import, Value *value, bool weight, bool summed, Guesses *guesses) {
+// Numbers at a weight's place are named whatever they are, but for the ones and zeros that stand
+// there because an operator takes no fewer inputs; elsewhere only those that nobody computed.
+static bool could_be_learned(Import *import, Value *value, const Use *use) {
+    bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
+    if (value->placed && (value->moved || (runs && !value_is_uniform(import, value)))) return true;
+    return (path || (runs && use->read)) && !value_is_uniform(import, value) &&
+           !value_is_formula(import, value);
+}
+
+static void sort_value(Import *import, Value *value, const Use *use, Guesses *guesses) {
     int64_t n = shape_numel(value->shape);
     bool learned = value->kind == VALUE_PARAMETER && !value->is_state;
-    bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
+    bool runs = value->slot >= 0, lost = learned && use->lost && !use->read;
+    if (lost) {
+        add_name(&guesses->lost, value->path ? value->path : value->name, n);
+        import->about->parameters_stored -= n;
+    }
     if (value->unread) add_name(&guesses->unread, value->name, n);
-    if (!value->stored || !value->name[0] || !onnx_is_float(value->type) || n < 2 ||
+    if (!value->stored || !value->name[0] || !onnx_is_float(value->type) || n < 2 || lost ||
         value->unread || value->is_state)
         return;
     if (value->folded && runs && value->kind == VALUE_CONSTANT)
@@ -84,10 +105,9 @@ static void sort_value(Import *import, Value *value, bool weight, bool summed, G
     else if (value->folded && runs && !value->path)
         add_name(&guesses->merged, value->name, n);
     if (import->recorded || value->twin >= 0) return;
-    if (learned && runs && !weight && !value->placed)
+    if (learned && runs && !use->weight && !value->placed)
         add_name(&guesses->learned, value_path(value) ? value_path(value) : value->name, n);
-    else if (value->kind == VALUE_CONSTANT && (path || (runs && summed)) &&
-             !value_is_uniform(import, value) && !value_is_formula(import, value))
+    else if (value->kind == VALUE_CONSTANT && could_be_learned(import, value, use))
         add_name(&guesses->fixed, value->name, n);
 }
 
@@ -153,24 +173,28 @@ static Status say(Import *import, const Guesses *guesses) {
         import_assume(import, what, "read by nobody: %s numbers, not counted",
                       counted(guesses->unread.numbers, numbers));
     }
+    if (guesses->lost.count > 0) {
+        title("what is stored as", &guesses->lost, what);
+        import_assume(import, what, "it leads to no output: %s numbers, not counted",
+                      counted(guesses->lost.numbers, numbers));
+    }
     return error_status();
 }
 
 Status import_guesses(Import *import) {
     size_t n = (size_t)import->n_values + 1;
     Guesses *guesses = memory_new(sizeof *guesses);
-    bool *weights = guesses ? memory_new(n) : NULL, *summed = weights ? memory_new(n) : NULL;
-    if (summed) {
-        note_weights(import, weights, summed);
+    Use *uses = guesses ? memory_new(n * sizeof *uses) : NULL;
+    if (uses) {
+        note_uses(import, uses);
         for (int i = 0; i < import->n_values; i++)
-            sort_value(import, import->values[i], weights[i], summed[i], guesses);
+            sort_value(import, import->values[i], &uses[i], guesses);
         guesses->copies = count_copies(import);
         import->about->parameters_guessed =
             guesses->learned.numbers + guesses->fixed.numbers + guesses->copies;
         if (!error_pending()) say(import, guesses);
     }
-    memory_free(summed);
-    memory_free(weights);
+    memory_free(uses);
     memory_free(guesses);
     return error_status();
 }

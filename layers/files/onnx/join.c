@@ -185,7 +185,7 @@ static void join_gate(Import *import, Step *step) {
 }
 
 // ---- the guard around a softmax ---------------------------------------------------------------
-// A product of matrices, scaled by numbers: none of it is -infinity.
+// A product of matrices, scaled by numbers: none of it is -infinity. A bias may be a mask.
 static bool are_scores(const Import *import, int value) {
     const Step *step = step_of(import, value);
     for (int i = 0; i < MOST_DEPTH; i++) {
@@ -193,7 +193,7 @@ static bool are_scores(const Import *import, int value) {
         if (!scaled) break;
         step = step_of(import, step->in[0]);
     }
-    return step_is(step, "Linear") || step_is(step, "MatMul");
+    return (step_is(step, "Linear") && step->n_in == 2) || step_is(step, "MatMul");
 }
 
 // Can a row of what goes into it be -infinity all over? Then softmax gives NaN, and the guard 0.

@@ -132,7 +132,9 @@ static Status build_einsum(Import *import, const Node *node, Step *step) {
             "it has no equation, one of more than %d letters, or more than %d operands",
             EINSUM_MAX_TEXT - 1, EINSUM_MAX_OPERANDS);
     memcpy(step->params.equation, equation->s.data, equation->s.len); // with a 0 behind it
-    return step_inputs(import, node, step, (int)node->n_input);
+    for (int i = 0; i < (int)node->n_input; i++)
+        if (step_weight(import, node, step, i, "weight")) return error_status();
+    return STATUS_OK;
 }
 
 static Status run_einsum(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {

@@ -61,7 +61,9 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     bool added = value->initial && is_vector(value->shape) && !value->folded &&
                  !onnx_name_is_path(value->name); // else the name has said that it is a buffer
-    bool placed = step->op->module || added;
+    bool summed = strcmp(step->op->name, "Einsum") == 0 && !value_is_uniform(import, value) &&
+                  !value_is_formula(import, value);
+    bool placed = step->op->module || added || summed;
     if (!placed || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
         onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
