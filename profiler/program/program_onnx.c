@@ -167,7 +167,7 @@ static void say_tied(const OnnxModel *about, char *text, size_t size) {
     snprintf(text, size, "%s parameters are stored, %s %s", text_count(about->parameters_stored).s,
              text_count(about->parameters).s,
              about->parameters_stored > about->parameters
-                 ? "when tied ones count once"
+                 ? "are counted: tied ones once, buffers and unread ones not"
                  : "with those that layers alike share in the file");
 }
 

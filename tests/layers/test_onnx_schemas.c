@@ -103,8 +103,10 @@ static bool is_among(const char *value, const char *values, int length) {
 
 // ---- what the table says ------------------------------------------------------------------------
 // Every attribute of a version is read, or known to change nothing, or refused: being in no text.
-// What has a default is read with it, for so it is where it is not given; and until the opset that
-// takes it away.
+// What must be there is asked for, but where the operator's own reader does so: of Constant, whose
+// newer versions have others instead, and of pools, which share their attributes with Conv. What
+// has a default is read with it, for so it is where it is not given; and until the opset that takes
+// it away.
 static void hold_version(const Schema *schema, const Line *line, int since) {
     char word[300];
     int length;
@@ -122,6 +124,12 @@ static void hold_version(const Schema *schema, const Line *line, int since) {
         ck_assert_msg(read || idle || !otherwise,
                       "%s %d: %s is refused, even as what it is by default", schema->name, since,
                       word);
+        bool required = word[name + 2] == '!',
+             own = strcmp(schema->name, "Constant") == 0 || strstr(schema->name, "Pool") != NULL;
+        ck_assert_msg(!required || (read && (found.required || own)), "%s %d: %s must be there",
+                      schema->name, since, word);
+        ck_assert_msg(required || !read || !found.required, "%s %d: %s need not be there",
+                      schema->name, since, word);
         if (!read && !idle) continue;
         ck_assert_msg(found.type == word[name + 1], "%s %d: the type of %s", schema->name, since,
                       word);

@@ -1,5 +1,6 @@
 // data.c -- the numbers that an ONNX file stores, in it or in a file beside it, of any element
 // type, as doubles or floats. Trusts no count, offset or name.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,15 @@ static const char *external_entry(const Onnx__Tensor *stored, const char *key) {
     return NULL;
 }
 
+// A count of bytes; 0 where nothing is said. False: it is no number.
+static bool external_number(const Onnx__Tensor *stored, const char *key, int64_t *number) {
+    const char *text = external_entry(stored, key);
+    char *end = NULL;
+    errno = 0;
+    *number = text ? strtoll(text, &end, 10) : 0;
+    return !text || (end != text && *end == '\0' && errno == 0 && *number >= 0);
+}
+
 // Below the folder of the file that names it, whatever it says.
 static bool location_stays(const char *location) {
     if (!location || !location[0] || location[0] == '/') return false;
@@ -161,7 +171,9 @@ static Status cannot_open(const Import *import) {
 static Status open_external(const Import *import, const Onnx__Tensor *stored, int64_t count,
                             InputFile *file, InputNumbers *numbers) {
     const char *location = external_entry(stored, "location");
-    const char *offset = external_entry(stored, "offset"), *slash = strrchr(import->path, '/');
+    const char *slash = strrchr(import->path, '/');
+    int64_t needed = 0, claimed = 0;
+    bool sized = external_entry(stored, "length") != NULL;
     if (!location_stays(location))
         return error_set(STATUS_FORMAT,
                          "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below. "
@@ -183,8 +195,24 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
     memory_free(path);
     file->who = "onnx";
     file->name = location;
-    numbers->at = offset ? strtoll(offset, NULL, 10) : 0;
     if (status) return status;
+    if (!external_number(stored, "offset", &numbers->at) ||
+        !external_number(stored, "length", &claimed)) {
+        input_close(file);
+        return error_set(STATUS_FORMAT,
+                         "onnx: %s: \"%s\" has an offset or a length that is no number. HINT: "
+                         "export it again",
+                         import->path, stored->name ? stored->name : "");
+    }
+    if (sized && (__builtin_mul_overflow(count, (int64_t)numbers->element->size, &needed) ||
+                  needed > claimed)) {
+        input_close(file);
+        return error_set(STATUS_FORMAT,
+                         "onnx: %s: \"%s\" has %lld bytes of \"%s\", and its shape needs %lld. "
+                         "HINT: export it again",
+                         import->path, stored->name ? stored->name : "", (long long)claimed,
+                         location, (long long)needed);
+    }
     if (numbers->at >= 0 && numbers->at <= file->size &&
         count <= (file->size - numbers->at) / numbers->element->size)
         return STATUS_OK;

@@ -100,8 +100,9 @@ static Status build_clip(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     float *number = step->params.plain.value;
     if (in && onnx_dtype(in->type) == DTYPE_INT64) return step_inputs(import, node, step, 3);
-    number[0] = bound(import, node, "min", 1, -INFINITY);
-    number[1] = bound(import, node, "max", 2, INFINITY);
+    float most = import->opset < 11 ? FLT_MAX : INFINITY; // where nothing is given
+    number[0] = bound(import, node, "min", 1, -most);
+    number[1] = bound(import, node, "max", 2, most);
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 

@@ -85,14 +85,16 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
 static Status build_power(Import *import, const Node *node, Step *step) {
     Value *exponent = node_input(import, node, 1);
     if (!has_integers(import, node) || !exponent) return build_two(import, node, step);
-    bool one = shape_numel(exponent->shape) == 1 && exponent->kind == VALUE_CONSTANT;
+    bool one = shape_numel(exponent->shape) == 1 && exponent->kind == VALUE_CONSTANT &&
+               exponent->shape.ndim <= node_input(import, node, 0)->shape.ndim;
     if (one && !value_data(import, exponent)) return error_status();
     step->params.plain.count = one ? value_integer(exponent, 0) : -1;
     if (step->params.plain.count < 0 ||
         value_number(exponent, 0) != (double)step->params.plain.count)
         return import_error(
             import, STATUS_NOT_IMPLEMENTED,
-            "a power of integers by what is no constant whole number from 0 on. HINT: "
+            "a power of integers by what is no constant whole number from 0 on, of no more "
+            "dimensions than they. HINT: "
             "Cast to float before it, where no number is above 2^24");
     return step_inputs(import, node, step, 1);
 }

@@ -25,10 +25,15 @@ static bool pool_pads_itself(const Sides *sides) {
     return true;
 }
 
-// More padding than a pool takes is put around the image before.
-static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes) {
+// More padding than a pool takes is put around the image before. Then it is part of the image: a
+// window may begin in it, which ceil_mode forbids.
+static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes, bool ceil) {
     PoolParams *pool = &step->params.pool;
     if (pool_pads_itself(sides)) return STATUS_OK;
+    if (ceil)
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "its pads are more than half the window, with ceil_mode. HINT: "
+                            "ceil_mode=0, or a Pad before it");
     if (excludes)
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "its pads are more than half the window, and do not count. HINT: "
@@ -93,7 +98,8 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
                             "export the model without them");
     step->params.pool.flat = dims == 1;
     step->params.pool.pad.value = average ? 0.0f : -INFINITY;
-    if (pad_first(import, step, &sides, excludes_pad(node))) return error_status();
+    bool ceil = attribute_int(node, "ceil_mode", 0) != 0;
+    if (pad_first(import, step, &sides, excludes_pad(node), ceil)) return error_status();
     step->params.pool.options = onnx_pool_options(node, &sides);
     return step_inputs(import, node, step, 1);
 }

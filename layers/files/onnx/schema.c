@@ -150,6 +150,24 @@ static Status check_attribute(const Import *import, const char *domain, const Sc
                : refuse_value(import, &found, attribute);
 }
 
+// Without one that must be there, readers of ONNX do not agree on what the node means.
+static Status check_required(const Import *import, const char *domain, const Schema *schema,
+                             const Node *node) {
+    const char *text = schema->attributes;
+    SchemaAttribute each;
+    while (schema_next(&text, false, &each)) {
+        char name[40];
+        bool gone = each.before && opset_of(import, domain) >= each.before;
+        snprintf(name, sizeof name, "%.*s", each.length, each.name);
+        if (each.required && !gone && !attribute_find(node, name))
+            return import_error(import, STATUS_FORMAT,
+                                "it must have the attribute %s, and has none. HINT: "
+                                "onnx.checker.check_model names what else is missing",
+                                name);
+    }
+    return STATUS_OK;
+}
+
 // ---- a node -----------------------------------------------------------------------------------
 static Status check_ports(const Import *import, const Schema *schema, const Node *node) {
     for (int i = schema->inputs; i < (int)node->n_input; i++)
@@ -178,5 +196,5 @@ Status schema_check(const Import *import, const Node *node) {
         return error_status();
     for (size_t i = 0; i < node->n_attribute && !error_pending(); i++)
         check_attribute(import, domain->name, schema, node->attribute[i]);
-    return error_status();
+    return error_pending() ? error_status() : check_required(import, domain->name, schema, node);
 }

@@ -12,8 +12,9 @@ typedef struct Schema {
     int first, last;     // opsets of the domain in which it is read; last 0: up to the newest known
     int inputs, outputs; // the most that are read, and computed
     // The attributes that are read, with the letter of their type
-    // (tests/fixtures/onnx_schemas.txt), their values where only some are read, and the opset that
-    // took them away: "axis:i mode:s=constant|edge axes:I<13". NULL: none.
+    // (tests/fixtures/onnx_schemas.txt), a ! where a node must have them, their values where only
+    // some are read, and the opset that took them away: "axis:i! mode:s=constant|edge axes:I<13".
+    // NULL: none.
     const char *attributes;
     // The attributes that change no value, and why: "seed:i other numbers, as likely; NAME:TYPE
     // ...".
@@ -37,6 +38,7 @@ typedef struct SchemaAttribute {
     char type;
     const char *values; // "0|1"; NULL: any
     int values_length;
+    bool required;
     int before; // the first opset without it; 0: all have it
 } SchemaAttribute;
 bool schema_next(const char **at, bool idle, SchemaAttribute *out);

@@ -35,23 +35,23 @@ static const Schema schemas[] = {
     {"BatchNormalization", 7, 0, 5, 1, "epsilon:f momentum:f spatial:i=1<9 training_mode:i=0|1",
      NULL},
     {"Bernoulli", 15, 0, 1, 1, "dtype:i", SEED},
-    {"Cast", 7, 0, 1, 1, "to:i=1|2|3|4|5|6|7|9|10|11|12|13|16", SATURATE},
+    {"Cast", 7, 0, 1, 1, "to:i!=1|2|3|4|5|6|7|9|10|11|12|13|16", SATURATE},
     {"CastLike", 15, 0, 2, 1, NULL, SATURATE},
     {"Ceil", 7, 0, 1, 1, NULL, NULL},
     {"Celu", 12, 0, 1, 1, "alpha:f", NULL},
     {"Clip", 7, 0, 3, 1, "max:f<11 min:f<11", NULL},
-    {"Concat", 7, 0, SCHEMA_ANY, 1, "axis:i", NULL},
+    {"Concat", 7, 0, SCHEMA_ANY, 1, "axis:i!", NULL},
     {"Constant", 7, 0, 0, 1, "value:t value_float:f value_floats:F value_int:i value_ints:I", NULL},
     {"ConstantOfShape", 9, 0, 1, 1, "value:t", NULL},
     {"Conv", 7, 0, 3, 1, WINDOW " group:i", NULL},
     {"ConvTranspose", 7, 0, 3, 1, WINDOW " group:i output_padding:I output_shape:I", NULL},
     {"Cos", 7, 0, 1, 1, NULL, NULL},
     {"CumSum", 11, 0, 2, 1, "exclusive:i=0 reverse:i=0", NULL},
-    {"DepthToSpace", 7, 0, 1, 1, "blocksize:i mode:s=DCR|CRD", NULL},
+    {"DepthToSpace", 7, 0, 1, 1, "blocksize:i! mode:s=DCR|CRD", NULL},
     {"Div", 7, 0, 2, 1, NULL, NULL},
     {"Dropout", 7, 0, 3, 2, NULL,
      "seed:i other numbers, as likely; ratio:f<12 nothing is dropped but in training"},
-    {"Einsum", 12, 0, SCHEMA_ANY, 1, "equation:s", NULL},
+    {"Einsum", 12, 0, SCHEMA_ANY, 1, "equation:s!", NULL},
     {"Elu", 7, 0, 1, 1, "alpha:f", NULL},
     {"Equal", 7, 0, 2, 1, NULL, NULL},
     {"Erf", 9, 0, 1, 1, NULL, NULL},
@@ -70,7 +70,7 @@ static const Schema schemas[] = {
     {"GlobalMaxPool", 7, 0, 1, 1, NULL, NULL},
     {"Greater", 7, 0, 2, 1, NULL, NULL},
     {"GreaterOrEqual", 12, 0, 2, 1, NULL, NULL},
-    {"GroupNormalization", 18, 0, 3, 1, "epsilon:f num_groups:i", STASH},
+    {"GroupNormalization", 18, 0, 3, 1, "epsilon:f num_groups:i!", STASH},
     {"HardSigmoid", 7, 0, 1, 1, "alpha:f beta:f", NULL},
     {"HardSwish", 14, 0, 1, 1, NULL, NULL},
     {"Identity", 7, 0, 1, 1, NULL, NULL},
@@ -99,13 +99,13 @@ static const Schema schemas[] = {
     {"OneHot", 9, 0, 3, 1, "axis:i", NULL},
     {"Or", 7, 0, 2, 1, NULL, NULL},
     {"PRelu", 7, 0, 2, 1, NULL, NULL},
-    {"Pad", 7, 0, 4, 1, "mode:s=constant|reflect|edge|wrap pads:I<11 value:f<11", NULL},
+    {"Pad", 7, 0, 4, 1, "mode:s=constant|reflect|edge|wrap pads:I!<11 value:f<11", NULL},
     {"Pow", 7, 0, 2, 1, NULL, NULL},
     {"RMSNormalization", 23, 0, 2, 1, "axis:i epsilon:f", STASH},
     {"RNN", 7, 0, 6, 2, CELL, CELL_IDLE},
-    {"RandomNormal", 7, 0, 0, 1, "dtype:i mean:f scale:f shape:I", SEED},
+    {"RandomNormal", 7, 0, 0, 1, "dtype:i mean:f scale:f shape:I!", SEED},
     {"RandomNormalLike", 7, 0, 1, 1, "dtype:i mean:f scale:f", SEED},
-    {"RandomUniform", 7, 0, 0, 1, "dtype:i high:f low:f shape:I", SEED},
+    {"RandomUniform", 7, 0, 0, 1, "dtype:i high:f low:f shape:I!", SEED},
     {"RandomUniformLike", 7, 0, 1, 1, "dtype:i high:f low:f", SEED},
     {"Range", 11, 0, 3, 1, NULL, STASH},
     {"Reciprocal", 7, 0, 1, 1, NULL, NULL},
@@ -137,7 +137,7 @@ static const Schema schemas[] = {
     {"Sign", 9, 0, 1, 1, NULL, NULL},
     {"Sin", 7, 0, 1, 1, NULL, NULL},
     {"Size", 7, 0, 1, 1, NULL, NULL},
-    {"Slice", 7, 0, 5, 1, "axes:I<10 ends:I<10 starts:I<10", NULL},
+    {"Slice", 7, 0, 5, 1, "axes:I<10 ends:I!<10 starts:I!<10", NULL},
     {"Softmax", 7, 0, 1, 1, "axis:i", NULL},
     {"Softplus", 7, 0, 1, 1, NULL, NULL},
     {"Softsign", 7, 0, 1, 1, NULL, NULL},
@@ -150,12 +150,12 @@ static const Schema schemas[] = {
     {"Tanh", 7, 0, 1, 1, NULL, NULL},
     {"ThresholdedRelu", 10, 0, 1, 1, "alpha:f", NULL},
     {"Tile", 7, 0, 2, 1, NULL, NULL},
-    {"TopK", 7, 0, 2, 2, "axis:i k:i<10 largest:i=0|1",
+    {"TopK", 7, 0, 2, 2, "axis:i k:i!<10 largest:i=0|1",
      "sorted:i 0 asks for no order, and the sorted one is one"},
     {"Transpose", 7, 0, 1, 1, "perm:I", NULL},
     {"Trilu", 14, 0, 2, 1, "upper:i=0|1", NULL},
-    {"Unsqueeze", 7, 0, 2, 1, "axes:I<13", NULL},
-    {"Upsample", 7, 9, 2, 1, "mode:s=nearest|linear scales:F<9", NULL},
+    {"Unsqueeze", 7, 0, 2, 1, "axes:I!<13", NULL},
+    {"Upsample", 7, 9, 2, 1, "mode:s=nearest|linear scales:F!<9", NULL},
     {"Where", 9, 0, 3, 1, NULL, NULL},
     {"Xor", 7, 0, 2, 1, NULL, NULL},
     {NULL, 0, 0, 0, 0, NULL, NULL},
@@ -202,8 +202,10 @@ bool schema_next(const char **at, bool idle, SchemaAttribute *out) {
     const char *before = memchr(colon, '<', (size_t)(end - colon));
     *out = (SchemaAttribute){.name = text, .length = (int)(colon - text), .type = colon[1]};
     if (before) out->before = atoi(before + 1);
-    if (colon[2] == '=') {
-        out->values = colon + 3;
+    out->required = colon[2] == '!';
+    const char *values = colon + 2 + out->required;
+    if (values[0] == '=') {
+        out->values = values + 1;
         out->values_length = (int)((before ? before : end) - out->values);
     }
     if (idle) end += strcspn(end, ";") + (strchr(end, ';') != NULL);
