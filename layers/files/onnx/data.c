@@ -167,13 +167,32 @@ static Status cannot_open(const Import *import) {
     return error_set(status, "onnx: %s: %s", import->path, said);
 }
 
+// Where in the file the numbers begin; and whether as many bytes are said to be there as they take.
+static Status external_span(const Import *import, const Onnx__Tensor *stored, int64_t count,
+                            InputNumbers *numbers) {
+    const char *name = stored->name ? stored->name : "";
+    int64_t needed, claimed;
+    if (!external_number(stored, "offset", &numbers->at) ||
+        !external_number(stored, "length", &claimed))
+        return error_set(STATUS_FORMAT,
+                         "onnx: %s: \"%s\" has an offset or a length that is no number. HINT: "
+                         "export it again",
+                         import->path, name);
+    if (external_entry(stored, "length") &&
+        (__builtin_mul_overflow(count, (int64_t)numbers->element->size, &needed) ||
+         needed > claimed))
+        return error_set(STATUS_FORMAT,
+                         "onnx: %s: \"%s\" is said to have %lld bytes, fewer than its shape needs. "
+                         "HINT: export it again",
+                         import->path, name, (long long)claimed);
+    return STATUS_OK;
+}
+
 // Opens the file that is named, for `count` numbers, which are in it.
 static Status open_external(const Import *import, const Onnx__Tensor *stored, int64_t count,
                             InputFile *file, InputNumbers *numbers) {
     const char *location = external_entry(stored, "location");
     const char *slash = strrchr(import->path, '/');
-    int64_t needed = 0, claimed = 0;
-    bool sized = external_entry(stored, "length") != NULL;
     if (!location_stays(location))
         return error_set(STATUS_FORMAT,
                          "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below. "
@@ -190,28 +209,15 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
                   "onnx: %s: \"%s\" is a link to a file that is not beside it or below. HINT: put "
                   "the file itself there",
                   import->path, location);
-    Status status = error_pending() ? error_status() : input_open("its numbers", path, file);
+    Status status = input_open("its numbers", path, file); // which stays shut after an error
     if (status && !strstr(error_message(), import->path)) cannot_open(import);
     memory_free(path);
     file->who = "onnx";
     file->name = location;
-    if (status) return status;
-    if (!external_number(stored, "offset", &numbers->at) ||
-        !external_number(stored, "length", &claimed)) {
+    if (!status) status = external_span(import, stored, count, numbers);
+    if (status) {
         input_close(file);
-        return error_set(STATUS_FORMAT,
-                         "onnx: %s: \"%s\" has an offset or a length that is no number. HINT: "
-                         "export it again",
-                         import->path, stored->name ? stored->name : "");
-    }
-    if (sized && (__builtin_mul_overflow(count, (int64_t)numbers->element->size, &needed) ||
-                  needed > claimed)) {
-        input_close(file);
-        return error_set(STATUS_FORMAT,
-                         "onnx: %s: \"%s\" has %lld bytes of \"%s\", and its shape needs %lld. "
-                         "HINT: export it again",
-                         import->path, stored->name ? stored->name : "", (long long)claimed,
-                         location, (long long)needed);
+        return status;
     }
     if (numbers->at >= 0 && numbers->at <= file->size &&
         count <= (file->size - numbers->at) / numbers->element->size)
