@@ -103,10 +103,10 @@ static bool is_among(const char *value, const char *values, int length) {
 
 // ---- what the table says ------------------------------------------------------------------------
 // Every attribute of a version is read, or known to change nothing, or refused: being in no text.
-// What must be there is asked for, but where the operator's own reader does so: of Constant, whose
-// newer versions have others instead, and of pools, which share their attributes with Conv. What
-// has a default is read with it, for so it is where it is not given; and until the opset that takes
-// it away.
+// The table marks the attributes that a node must have. Constant and pools check theirs themselves:
+// newer versions of Constant have one of several, and pools share their attributes with Conv.
+// Where an attribute has a default, the table reads that value, since a node without the attribute
+// has it; and the table reads an attribute up to the opset that takes it away.
 static void hold_version(const Schema *schema, const Line *line, int since) {
     char word[300];
     int length;

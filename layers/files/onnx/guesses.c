@@ -92,8 +92,9 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     int64_t n = shape_numel(value->shape);
     bool learned = value->kind == VALUE_PARAMETER && !value->is_state;
     bool runs = value->slot >= 0, lost = learned && use->lost && !use->read;
-    if (lost) {
-        add_name(&guesses->lost, value->path ? value->path : value->name, n);
+    if (lost) { // rows of stored numbers have no name of their own
+        const char *stored = value->stored && value->stored->name ? value->stored->name : "";
+        add_name(&guesses->lost, value->name[0] ? value->name : stored, n);
         import->about->parameters_stored -= n;
     }
     if (value->unread) add_name(&guesses->unread, value->name, n);
