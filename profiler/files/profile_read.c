@@ -60,11 +60,17 @@ static Status read_rate(const Reader *reader, json_t *object, const char *key, d
     return refuse(reader, key, "a rate from 1 on");
 }
 
-static Status read_seconds(const Reader *reader, const char *key, json_t *value, double *seconds) {
+// What one clock had more than another: it may be next to nothing.
+static Status read_excess(const Reader *reader, const char *key, json_t *value, double *seconds) {
     *seconds = json_number_value(value);
-    bool any = *seconds == 0.0 || (*seconds >= least_seconds && *seconds < most_seconds);
-    if (json_is_number(value) && any) return STATUS_OK;
+    if (json_is_number(value) && *seconds >= 0.0 && *seconds < most_seconds) return STATUS_OK;
     return refuse(reader, key, "seconds");
+}
+
+static Status read_seconds(const Reader *reader, const char *key, json_t *value, double *seconds) {
+    Status status = read_excess(reader, key, value, seconds);
+    bool any = status || *seconds == 0.0 || *seconds >= least_seconds;
+    return any ? status : refuse(reader, key, "seconds");
 }
 
 // ---- times -------------------------------------------------------------------------------------
@@ -269,7 +275,7 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
     if (!status) status = read_rate(reader, from, "units_per_second", &rate);
     if (!status) status = read_text(reader, from, "unit", profile->unit, sizeof(profile->unit));
     snprintf(reader->place, sizeof(reader->place), "totals");
-    if (!status && known(off)) status = read_seconds(reader, "off_core_seconds", off, &off_core);
+    if (!status && known(off)) status = read_excess(reader, "off_core_seconds", off, &off_core);
     if (status || step->count == 0) return status;
     profile->units = (int64_t)fmin(rate * median + 0.5, 1e15);
     if (known(off)) saved->off_core = off_core / median;

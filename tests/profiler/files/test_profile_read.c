@@ -72,9 +72,23 @@ static void check_same(void) {
 
 START_TEST(all_that_is_compared_comes_back) {
     begin();
-    ck_assert_int_eq(saved_profile_parse(text, strlen(text), "it", &saved), STATUS_OK);
+    ck_assert_msg(!saved_profile_parse(text, strlen(text), "it", &saved), "%s", error_message());
     check_same();
     saved_profile_free(&saved);
+    end();
+}
+END_TEST
+
+// It is the difference of two clocks, over all steps of a sample.
+START_TEST(next_to_nothing_off_the_cores_comes_back) {
+    begin();
+    profile.totals[REPORT_STEP].parts.off_core = 3e-17;
+    char *all = profile_text_new(&profile);
+    ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
+    ck_assert_double_ge(saved.off_core, 0.0);
+    ck_assert_double_lt(saved.off_core, 1e-6);
+    saved_profile_free(&saved);
+    free(all);
     end();
 }
 END_TEST
@@ -85,7 +99,7 @@ START_TEST(runs_come_back_each) {
     profile.pace = (MachinePace){5e9, 3e9, 5e-8};
     ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
     char *all = profile_text_new(&profile);
-    ck_assert_int_eq(saved_profile_parse(all, strlen(all), "it", &saved), STATUS_OK);
+    ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
     check_same();
     ck_assert_int_eq(saved.profile.totals[REPORT_STEP].latency.across->count, 5);
     ck_assert_double_eq(saved.profile.pace.flops_per_second, 5e9);
@@ -250,6 +264,7 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {all_that_is_compared_comes_back, 0},
+        {next_to_nothing_off_the_cores_comes_back, 0},
         {runs_come_back_each, 0},
         {of_all_runs_the_pace_is_the_median, 0},
         {a_file_is_read_whole, 0},
