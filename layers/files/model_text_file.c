@@ -32,7 +32,10 @@ static char *read_all(FILE *file, const char *path) {
         error_set(STATUS_IO, "%.100s: %s. HINT: a model text is a plain file", path,
                   strerror(errno));
     else if (memchr(text, '\0', size))
-        error_set(STATUS_FORMAT, "%.100s: holds a byte of 0. HINT: it is no model text", path);
+        error_set(STATUS_FORMAT,
+                  "%.100s: holds a byte of 0, so it is no model text. HINT: an ONNX "
+                  "file is read if it is called NAME.onnx",
+                  path);
     else
         return text[size] = '\0', text;
     memory_free(text);

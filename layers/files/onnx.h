@@ -43,7 +43,10 @@ typedef struct OnnxOptions {
     const OnnxShape *shapes;
     const OnnxSize *sizes;
     int n_shapes, n_sizes;
-    int64_t batch;    // 0: not said
+    int64_t batch; // 0: not said
+    // The first input that the batch leads comes before all others, in `inputs` and for forward:
+    // for whoever takes the first input's first size for the batch.
+    bool batch_first;
     bool other_batch; // it holds in the place of what shapes and sizes say of it; STATUS_SHAPE
                       // where numbers decide, which are told for one batch
     // Operators that are missing are no error: where the file records their output's shape, it goes
@@ -53,6 +56,7 @@ typedef struct OnnxOptions {
 
 typedef struct OnnxPort { // an input or output
     char *name;
+    int place;   // of an input: its number in the graph's order, from 0
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
     const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"

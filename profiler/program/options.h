@@ -153,6 +153,7 @@ typedef struct Options {
 // The value of an --input: what stands behind its NAME=, or the whole text where it has no name or
 // is as it stands the name of a file.
 const char *options_input_value(const char *text);
+bool options_is_onnx(const char *model); // by its name: "NAME.onnx", in any case of letters
 
 // False after one line on standard error: what, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);

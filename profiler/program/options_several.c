@@ -4,13 +4,14 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "profiler/program/sweep_axes.h"
 
 // ---- inference or training ---------------------------------------------------------------------
-static bool is_onnx(const char *model) {
+bool options_is_onnx(const char *model) {
     size_t length = strlen(model);
-    return length > 5 && strcmp(model + length - 5, ".onnx") == 0;
+    return length > 5 && strcasecmp(model + length - 5, ".onnx") == 0;
 }
 
 // An ONNX file was exported for inference; everything else opens as a training step, and so does a
@@ -18,7 +19,7 @@ static bool is_onnx(const char *model) {
 bool options_take_kind(Options *options) {
     const char *file = NULL, *other = NULL;
     for (int i = 0; i < options->n_models; i++)
-        *(is_onnx(options->models[i]) ? &file : &other) = options->models[i];
+        *(options_is_onnx(options->models[i]) ? &file : &other) = options->models[i];
     options->kind_said = options->inference || options->train;
     if (options->generate && options->train)
         return options_refuse(options, "--generate trains nothing; leave out --train");

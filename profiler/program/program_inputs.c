@@ -103,7 +103,8 @@ int inputs_find(const Inputs *told, const OnnxModel *about, int input) {
     int unnamed = 0;
     for (int i = 0; i < told->n; i++) {
         const char *name = told->given[i].name;
-        if (name ? strcmp(name, about->inputs[input].name) == 0 : unnamed++ == input) return i;
+        const OnnxPort *port = &about->inputs[input];
+        if (name ? strcmp(name, port->name) == 0 : unnamed++ == port->place) return i;
     }
     return -1;
 }

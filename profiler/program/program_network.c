@@ -146,11 +146,6 @@ static Status find_text(const Options *options, Subject *subject) {
     return subject->file ? error_status() : blame_argument();
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static Status no_sizes(const char *given) {
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--size is for what ONNX files leave open. HINT: %s is none", given);
@@ -162,7 +157,7 @@ Status program_find_network(Program *program) {
     const char *given = options->model;
     Subject *subject = &program->subject;
     const ZooModel *network = zoo_find(given);
-    if (options->partial && !ends_with(given, ".onnx"))
+    if (options->partial && !options_is_onnx(given))
         return error_set(STATUS_INVALID_ARGUMENT, "--partial is for ONNX files. HINT: %s is none",
                          given);
     if (network && options->n_inputs > 0)
@@ -177,9 +172,9 @@ Status program_find_network(Program *program) {
                          "char-gpt write",
                          given);
     bool there = access(given, F_OK) == 0; // a file may be called "net@2.onnx"
-    bool text = !there && strpbrk(given, "(@") && !ends_with(given, ".onnx");
+    bool text = !there && strpbrk(given, "(@") && !options_is_onnx(given);
     if (!text && !there) return unknown(given);
-    if (!text && ends_with(given, ".onnx")) return program_find_onnx(program);
+    if (!text && options_is_onnx(given)) return program_find_onnx(program);
     if (options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is none",
                          given);

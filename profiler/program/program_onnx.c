@@ -1,6 +1,6 @@
 // program_onnx.c -- an ONNX file as what is profiled, for the batch that is told or for another:
-// its first input is the resident batch, the others are given to the model once. Not here: what
-// --input and --size say (program_inputs.c).
+// the input that the batch leads, else the first, is the resident batch, and the others are given
+// to the model once. Not here: what --input and --size say (program_inputs.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +21,7 @@ static Layer *load(const Program *program, const Inputs *told, OnnxModel *about)
                        .n_sizes = told->n_sizes,
                        .batch = other ? program->other_batch : options->batch,
                        .other_batch = other,
+                       .batch_first = true,
                        .partial = options->partial};
     return onnx_load(program->subject.file, &how, about);
 }
@@ -113,8 +114,7 @@ ModelSource program_source(const Program *program) {
 Status program_onnx_batches(const Program *program) {
     Program other = *program;
     const Options *options = program->options;
-    size_t length = options->model ? strlen(options->model) : 0;
-    if (options->n_inputs == 0 || length < 5 || strcmp(options->model + length - 5, ".onnx") != 0)
+    if (options->n_inputs == 0 || !options->model || !options_is_onnx(options->model))
         return STATUS_OK;
     Inputs told;
     OnnxModel about = {.remark = ""};

@@ -80,12 +80,23 @@ START_TEST(a_gradient_comes_back_to_each) {
 }
 END_TEST
 
+START_TEST(what_a_function_holds_is_stored_once) {
+    OnnxModel about;
+    Layer *model = onnx_load(FOLDER "learned_function_twice.onnx", NULL, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_int_eq(about.parameters_stored, 9);
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_learned");
     const HarnessTest tests[] = {
         {parameters_are_where_they_go, FILES},
         {guesses_are_said, FILES},
         {a_gradient_comes_back_to_each, FILES},
+        {what_a_function_holds_is_stored_once, 0},
         {NULL, 0},
     };
     return harness_main("onnx_learned", tests);

@@ -49,76 +49,54 @@ static Layer *load_told(const Telling *told, OnnxModel *about) {
 static const struct {
     Telling told;
     Shape first, last; // of the inputs
-    bool batched;      // the first
+    bool unbatched;    // the first
     const char *assumed;
 } good[] = {
-    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
-    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
-    {{.file = "texts", .shapes = {{NULL, SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32), true, NULL},
+    {{.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32)},
+    {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32)},
+    {{.file = "texts", .shapes = {{NULL, SHAPE(4, 32)}}}, SHAPE(4, 32), SHAPE(4, 32)},
     {{.file = "texts", .shapes = {{"ctx", SHAPE(4, 9)}, {NULL, SHAPE(4, 9)}}},
      SHAPE(4, 9),
-     SHAPE(4, 9),
-     true,
-     NULL},
-    {{.file = "texts", .sizes = {{"seq", 7}}}, SHAPE(1, 7), SHAPE(1, 7), true, "\"batch\""},
-    {{.file = "texts", .sizes = {{"seq", 7}, {"batch", 2}}, .batch = 2},
-     SHAPE(2, 7),
-     SHAPE(2, 7),
-     true,
-     NULL},
-    {{.file = "texts", .sizes = {{"seq", 7}}, .batch = 3}, SHAPE(3, 7), SHAPE(3, 7), true, NULL},
+     SHAPE(4, 9)},
+    {{.file = "texts", .sizes = {{"seq", 7}}}, SHAPE(1, 7), SHAPE(1, 7), .assumed = "\"batch\""},
+    {{.file = "texts", .sizes = {{"seq", 7}, {"batch", 2}}, .batch = 2}, SHAPE(2, 7), SHAPE(2, 7)},
+    {{.file = "texts", .sizes = {{"seq", 7}}, .batch = 3}, SHAPE(3, 7), SHAPE(3, 7)},
     {{.file = "texts", .shapes = {{"ids", SHAPE(4, 9)}}, .batch = 6, .other_batch = true},
      SHAPE(6, 9),
-     SHAPE(6, 9),
-     true,
-     NULL},
+     SHAPE(6, 9)},
     {{.file = "image", .sizes = {{"H", 6}, {"W", 4}}},
      SHAPE(1, 3, 6, 4),
      SHAPE(1, 3, 6, 4),
-     true,
-     "\"N\""},
-    {{.file = "many", .batch = 3}, SHAPE(3, 4), SHAPE(3, 4), true, NULL},
-    {{.file = "many", .shapes = {{"x39", SHAPE(2, 4)}}}, SHAPE(2, 4), SHAPE(2, 4), true, NULL},
-    {{.file = "many"}, SHAPE(1, 4), SHAPE(1, 4), true, "\"B\""},
-    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}},
-     SHAPE(2, 5, 6),
-     SHAPE(2, 5, 6),
-     true,
-     NULL},
+     .assumed = "\"N\""},
+    {{.file = "many", .batch = 3}, SHAPE(3, 4), SHAPE(3, 4)},
+    {{.file = "many", .shapes = {{"x39", SHAPE(2, 4)}}}, SHAPE(2, 4), SHAPE(2, 4)},
+    {{.file = "many"}, SHAPE(1, 4), SHAPE(1, 4), .assumed = "\"B\""},
+    {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}}, SHAPE(2, 5, 6), SHAPE(2, 5, 6)},
     {{.file = "unnamed", .shapes = {{"x", SHAPE(2, 5, 6)}}, .batch = 9, .other_batch = true},
      SHAPE(9, 5, 6),
-     SHAPE(9, 5, 6),
-     true,
-     NULL},
-    {{.file = "listed", .batch = 5}, SHAPE(5, 6), SHAPE(5, 6), true, NULL},
-    {{.file = "listed", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+     SHAPE(9, 5, 6)},
+    {{.file = "listed", .batch = 5}, SHAPE(5, 6), SHAPE(5, 6)},
+    {{.file = "listed", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6)},
     {{.file = "listed", .shapes = {{"x", SHAPE(2, 6)}, {"z", SHAPE(3, 6)}}},
      SHAPE(2, 6),
-     SHAPE(3, 6),
-     true,
-     NULL},
+     SHAPE(3, 6)},
     {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}, {"x", SHAPE(2, 6)}}},
      SHAPE(2, 6),
-     SHAPE(3, 6),
-     true,
-     NULL},
-    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6), true, NULL},
+     SHAPE(3, 6)},
+    {{.file = "half", .shapes = {{"z", SHAPE(3, 6)}}}, SHAPE(3, 6), SHAPE(3, 6)},
     {{.file = "steps", .sizes = {{"time", 5}, {"batch_size", 2}}},
      SHAPE(5, 2, 6),
      SHAPE(5, 2, 6),
-     false,
-     NULL},
+     .unbatched = true},
     {{.file = "apart", .shapes = {{"x", SHAPE(2, 6)}}, .sizes = {{"columns", 3}}},
      SHAPE(2, 6),
      SHAPE(3, 6),
-     false,
-     NULL},
-    {{.file = "fixed", .batch = 1}, SHAPE(1, 6), SHAPE(1, 6), false, NULL},
+     .unbatched = true},
+    {{.file = "fixed", .batch = 1}, SHAPE(1, 6), SHAPE(1, 6), .unbatched = true},
     {{.file = "rank", .shapes = {{"x", SHAPE(2, 5, 6)}}},
      SHAPE(2, 5, 6),
      SHAPE(2, 5, 6),
-     false,
-     NULL},
+     .unbatched = true},
 };
 enum { GOOD = sizeof good / sizeof good[0] };
 
@@ -130,7 +108,7 @@ START_TEST(what_is_told_holds_in_every_input) {
     char got[SHAPE_TEXT], wanted[SHAPE_TEXT];
     ck_assert_str_eq(shape_text(first->shape, got), shape_text(good[_i].first, wanted));
     ck_assert_str_eq(shape_text(last->shape, got), shape_text(good[_i].last, wanted));
-    ck_assert_int_eq(first->batched, good[_i].batched);
+    ck_assert_int_eq(first->batched, !good[_i].unbatched);
     int assumed = 0;
     for (int i = 0; i < about.n_assumed; i++)
         assumed += strncmp(about.assumed[i].what, "batch size", 10) == 0;
@@ -282,12 +260,40 @@ START_TEST(numbers_that_decide_hold_for_one_batch) {
 }
 END_TEST
 
+// What is told by its place stays at the graph's.
+START_TEST(the_input_that_the_batch_leads_comes_first_where_asked) {
+    const OnnxShape shapes[] = {{NULL, SHAPE(5, 6), NULL}, {NULL, SHAPE(4, 6), NULL}};
+    for (int first = 0; first < 2; first++) {
+        OnnxModel about;
+        OnnxOptions options = {.batch_first = first, .shapes = shapes, .n_shapes = 2};
+        Layer *model = load("later", &options, &about);
+        ck_assert_msg(model != NULL, "%s", error_message());
+        ck_assert_str_eq(about.inputs[0].name, first ? "z" : "x");
+        for (int i = 0; i < 2; i++) {
+            const OnnxPort *port = &about.inputs[i];
+            bool batch = port->name[0] == 'z';
+            ck_assert_int_eq(port->place, batch);
+            ck_assert_int_eq(port->batched, batch);
+            ck_assert_int_eq(port->shape.dims[0], batch ? 4 : 5);
+        }
+        Tensor *in[2], *y;
+        for (int i = 0; i < 2; i++) in[i] = tensor_uniform_new(about.inputs[i].shape, 0.0f, 1.0f);
+        ck_assert_int_eq(layer_forward_each(model, in, 2, &y, 1), STATUS_OK);
+        ck_assert(shape_equal(y->shape, SHAPE(5, 4)));
+        for (int i = 0; i < 2; i++) tensor_free(in[i]);
+        layer_free(model);
+        onnx_model_free(&about);
+    }
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_sizes");
     const HarnessTest tests[] = {{what_is_told_holds_in_every_input, GOOD},
                                  {what_does_not_fit_is_refused_by_its_names, WRONG},
                                  {numbers_are_right_at_every_size, RUNS},
                                  {numbers_that_decide_hold_for_one_batch, TELLINGS},
+                                 {the_input_that_the_batch_leads_comes_first_where_asked, 0},
                                  {NULL, 0}};
     return harness_main("onnx_sizes", tests);
 }

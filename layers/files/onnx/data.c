@@ -355,3 +355,11 @@ Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int6
     input_close(&source.file);
     return status;
 }
+
+float *onnx_stored_new(const Import *import, const Onnx__Tensor *stored, int64_t count) {
+    if (onnx_stored_check(import, stored, count)) return NULL;
+    float *numbers = memory_new((size_t)(count ? count : 1) * sizeof(float));
+    if (!numbers || !onnx_stored_floats(import, stored, count, numbers)) return numbers;
+    memory_free(numbers);
+    return NULL;
+}

@@ -1,6 +1,7 @@
 // formula.c -- tells whether stored numbers follow a formula, as masks, sequences and tables of
 // sines do and learned numbers do not. Reads numbers alone, no names.
 #include <math.h>
+#include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
@@ -58,18 +59,29 @@ static bool are_waves(const float *x, int64_t n, int64_t columns) {
 bool value_is_formula(Import *import, const Value *value) {
     int64_t n = shape_numel(value->shape), longest = 1;
     int ndim = value->shape.ndim;
-    if (!value->stored || n < 2 || n > MOST_READ || !onnx_is_float(value->type) ||
-        onnx_stored_check(import, value->stored, n))
-        return false;
+    if (!value->stored || n < 2 || n > MOST_READ || !onnx_is_float(value->type)) return false;
     for (int i = 0; i < ndim; i++)
         if (value->shape.dims[i] > longest) longest = value->shape.dims[i];
-    float *x = memory_new((size_t)n * sizeof(float));
-    bool read = x && !onnx_stored_floats(import, value->stored, n, x);
+    float *x = onnx_stored_new(import, value->stored, n);
     bool uniform = true;
-    for (int64_t i = 1; i < n && read && uniform; i++) uniform = x[i] == x[0];
-    bool formula = read && !uniform &&
+    for (int64_t i = 1; i < n && x && uniform; i++) uniform = x[i] == x[0];
+    bool formula = x && !uniform &&
                    (is_mask(x, n) || are_whole(x, n) || (n == longest && is_sequence(x, n)) ||
                     are_waves(x, n, value->shape.dims[ndim - 1]));
     memory_free(x);
     return formula;
+}
+
+bool value_is_one_filter(Import *import, Value *value) {
+    int64_t n = shape_numel(value->shape), channels = value->shape.dims[0];
+    bool depthwise = value->shape.ndim > 2 && channels > 1 && value->shape.dims[1] == 1;
+    if (!depthwise || onnx_name_is_path(value->name) || value_is_uniform(import, value))
+        return false;
+    float *x = onnx_stored_new(import, value->stored, n);
+    size_t filter = (size_t)(n / channels);
+    bool same = x != NULL;
+    for (int64_t i = 1; i < channels && same; i++)
+        same = memcmp(x, x + (size_t)i * filter, filter * sizeof(float)) == 0;
+    memory_free(x);
+    return same;
 }

@@ -8,7 +8,6 @@
 #include "tensor/memory.h"
 
 typedef Onnx__Function Function;
-
 // Bounds on what calls may come to: functions that call the next one twice double at each level.
 enum { MOST_NODES = 1 << 17 };
 static const size_t MOST_BYTES = (size_t)1 << 27, MOST_COMPARED = (size_t)1 << 28;
@@ -55,15 +54,18 @@ static bool same_domain(const char *a, const char *b) {
 
 static const Function *called(Import *import, const Node *node) {
     const Onnx__Model *model = import->model;
-    if (!may_compare(import, model->n_functions)) return NULL;
-    for (size_t i = 0; i < model->n_functions; i++) {
+    const Function *found = NULL;
+    for (size_t i = 0; i < model->n_functions && may_compare(import, 1); i++) {
         const Function *function = model->functions[i];
-        if (strcmp(text_of(function->name), text_of(node->op_type)) == 0 &&
-            same_domain(text_of(node->domain), function->domain) &&
-            strcmp(text_of(function->overload), text_of(node->overload)) == 0)
-            return function;
+        bool is = strcmp(text_of(function->name), text_of(node->op_type)) == 0 &&
+                  same_domain(text_of(node->domain), function->domain) &&
+                  strcmp(text_of(function->overload), text_of(node->overload)) == 0;
+        if (is && found)
+            error_set(STATUS_FORMAT, "onnx: %s: it has two functions with the name \"%s\"",
+                      import->path, text_of(node->op_type));
+        if (is) found = function;
     }
-    return NULL;
+    return found;
 }
 
 // ---- a call -----------------------------------------------------------------------------------

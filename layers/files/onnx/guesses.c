@@ -117,8 +117,8 @@ static int by_stored(const void *a, const void *b) {
     return (left->stored > right->stored) - (left->stored < right->stored);
 }
 
-// Elements that parameters have more often than the file stores them. A parameter that a node of
-// the file gives a name of its own is no guess.
+// Elements that parameters have more often than the file stores them. A parameter to which a node
+// of the file gives a name of its own is no guess, unless a function that is called again made it.
 static int64_t count_copies(const Import *import) {
     Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
     int64_t copies = 0;
@@ -132,7 +132,7 @@ static int64_t count_copies(const Import *import) {
     if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
     for (int i = 0, first = 0; i < n; i++) {
         if (all[i]->stored != all[first]->stored) first = i;
-        if (i > first && (!all[i]->name[0] || !all[first]->name[0]))
+        if (i > first && (!all[i]->name[0] || !all[first]->name[0] || !all[i]->initial))
             copies += shape_numel(all[i]->shape);
     }
     memory_free(all);
@@ -142,7 +142,7 @@ static int64_t count_copies(const Import *import) {
 // ---- what is said of them ---------------------------------------------------------------------
 static Status say(Import *import, const Guesses *guesses) {
     OnnxModel *about = import->about;
-    char what[320], here[32], there[32], numbers[32];
+    char what[320], here[32], there[32];
     int64_t all = about->parameters;
     counted(all, here);
     if (guesses->learned.count > 0) {
@@ -159,25 +159,20 @@ static Status say(Import *import, const Guesses *guesses) {
         import_assume(import, "whether layers share numbers that are stored once for them",
                       "each has its own: %s parameters; %s if they share them", here,
                       counted(all - guesses->copies, there));
-    if (guesses->computed.count > 0) {
-        title("constants that the exporter computed from", &guesses->computed, what);
-        import_assume(import, what, "no parameters: %s numbers, not counted",
-                      counted(guesses->computed.numbers, numbers));
-    }
-    if (guesses->merged.count > 0) {
-        title("weights that the exporter computed from several:", &guesses->merged, what);
-        import_assume(import, what, "parameters: %s numbers, as they are stored",
-                      counted(guesses->merged.numbers, numbers));
-    }
-    if (guesses->unread.count > 0) {
-        title("what is stored as", &guesses->unread, what);
-        import_assume(import, what, "read by nobody: %s numbers, not counted",
-                      counted(guesses->unread.numbers, numbers));
-    }
-    if (guesses->lost.count > 0) {
-        title("what is stored as", &guesses->lost, what);
-        import_assume(import, what, "it leads to no output: %s numbers, not counted",
-                      counted(guesses->lost.numbers, numbers));
+    const struct {
+        const Names *of;
+        const char *what, *taken, *how;
+    } certain[] = {{&guesses->computed, "constants that the exporter computed from",
+                    "no parameters", "not counted"},
+                   {&guesses->merged, "weights that the exporter computed from several:",
+                    "parameters", "as they are stored"},
+                   {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
+                   {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
+    for (size_t i = 0; i < sizeof certain / sizeof certain[0]; i++) {
+        if (certain[i].of->count == 0) continue;
+        title(certain[i].what, certain[i].of, what);
+        import_assume(import, what, "%s: %s numbers, %s", certain[i].taken,
+                      counted(certain[i].of->numbers, here), certain[i].how);
     }
     return error_status();
 }

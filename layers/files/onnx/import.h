@@ -134,6 +134,8 @@ Status onnx_stored_integers(const Import *import, const Onnx__Tensor *stored, in
                             int64_t *out);
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out);
+// The same floats in a block of their own, to memory_free; NULL with an error pending.
+float *onnx_stored_new(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Are so many there? Nothing is read.
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Its shape; an error where there are more dims than a tensor has here, or they overflow.
@@ -251,6 +253,9 @@ void learned_constant(Import *import, Value *value);
 void learned_anew(Import *import, Value *value);
 // Do the numbers follow a formula: a mask, a sequence, sines and cosines? None that was learned do.
 bool value_is_formula(Import *import, const Value *value);
+// Has each channel of a depthwise convolution the same filter, as where a pool blurs? No training
+// leaves that, but a name that is a module's says more.
+bool value_is_one_filter(Import *import, Value *value);
 // Notes what of all that was a guess, with the numbers that it might be instead.
 Status import_guesses(Import *import);
 

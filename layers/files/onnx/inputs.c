@@ -107,6 +107,7 @@ static Status note_input(Inputs *all, const Onnx__ValueInfo *info) {
     if (!port->name) return error_status();
     input->value->kind = VALUE_RUN;
     input->value->type = type->elem_type;
+    port->place = all->n;
     port->numpy = onnx_numpy(type->elem_type);
     port->dtype = onnx_is_float(type->elem_type) ? DTYPE_FLOAT32 : DTYPE_INT64;
     all->n = ++about->n_inputs;
@@ -154,6 +155,22 @@ static void lead_by_batch(Inputs *all) {
         all->import->about->inputs[i].batched =
             led && all->batch != NO_SYMBOL && input->symbols[0] == all->batch;
     }
+}
+
+// Brings the first input that the batch leads before those that it does not.
+static void put_batch_first(Inputs *all) {
+    OnnxPort *ports = all->import->about->inputs;
+    int lead = 0;
+    while (lead < all->n && !ports[lead].batched) lead++;
+    if (lead == all->n) return;
+    const OnnxPort port = ports[lead];
+    const Input input = all->at[lead];
+    for (; lead > 0; lead--) {
+        ports[lead] = ports[lead - 1];
+        all->at[lead] = all->at[lead - 1];
+    }
+    ports[0] = port;
+    all->at[0] = input;
 }
 
 // ---- what is told ------------------------------------------------------------------------------
@@ -280,7 +297,8 @@ static Status tell_all(Inputs *all) {
         if (tell(all, symbol, options->sizes[i].size, by)) return error_status();
     }
     for (int i = 0; i < all->n; i++) {
-        all->at[i].given = shape_given(all->import, all->at[i].info->name, i);
+        const OnnxPort *port = &all->import->about->inputs[i];
+        all->at[i].given = shape_given(all->import, port->name, port->place);
         if (tell_shape(all, &all->at[i])) return error_status();
     }
     for (int i = 0; i < all->n; i++) tell_unnamed(all, &all->at[i]);
@@ -357,8 +375,21 @@ static Status refuse_open(const Inputs *all) {
     return symbols ? refuse_symbols(all) : STATUS_OK;
 }
 
+// Samples are counted by the first size of the first input, where a size that is called a batch
+// comes later in every input.
+static Status assume_first(const Inputs *all) {
+    bool called = false;
+    for (int i = UNNAMED_BATCH + 1; i < all->n_symbols; i++)
+        called = called || is_called_batch(all->symbols[i].name);
+    if (!called || all->n == 0) return STATUS_OK;
+    char taken[160];
+    snprintf(taken, sizeof taken, "the first size of input \"%.100s\"", all->at[0].info->name);
+    return import_assume(all->import, "the batch, with which no input begins", "%s", taken);
+}
+
 static Status assume_batch(Inputs *all) {
-    if (all->batch == NO_SYMBOL || all->symbols[all->batch].size != NOT_TOLD) return STATUS_OK;
+    if (all->batch == NO_SYMBOL) return assume_first(all);
+    if (all->symbols[all->batch].size != NOT_TOLD) return STATUS_OK;
     Symbol *batch = &all->symbols[all->batch];
     char what[160];
     batch->size = 1;
@@ -406,6 +437,7 @@ int64_t import_size(const Import *import, const Onnx__Dimension *dim) {
 static Status take_sizes(Inputs *all) {
     OnnxModel *about = all->import->about;
     lead_by_batch(all);
+    if (all->import->options->batch_first) put_batch_first(all);
     if (tell_all(all) || assume_batch(all) || refuse_open(all) || keep_symbols(all))
         return error_status();
     for (int i = 0; i < all->n; i++) {

@@ -59,11 +59,23 @@ Status learned_by_name(Import *import, Value *value) {
     return learned ? learned_count(import, shape_numel(value->shape)) : STATUS_OK;
 }
 
+// Do other parameters have these numbers? An initializer's copies have names that are not its own;
+// a Constant node's numbers are stored once for all calls of the function that it belongs to.
+static bool is_counted(Import *import, const Value *value) {
+    const char *name = value->stored->name;
+    bool of_node = !value->initial && value->name[0];
+    if (!of_node) return name && name[0] && strcmp(value->name, name) != 0;
+    if (!import->inlined || import_work(import, import->n_values)) return false;
+    for (int i = 0; i < import->n_values; i++)
+        if (import->values[i] != value && import->values[i]->stored == value->stored &&
+            import->values[i]->kind == VALUE_PARAMETER)
+            return true;
+    return false;
+}
+
 void learned_anew(Import *import, Value *value) {
+    if (!is_counted(import, value)) learned_count(import, shape_numel(value->shape));
     value->kind = VALUE_PARAMETER;
-    const char *name = value->stored->name; // a Constant node's numbers have none
-    bool again = name && name[0] && strcmp(value->name, name) != 0; // the same numbers, renamed
-    if (!again) learned_count(import, shape_numel(value->shape));
 }
 
 // ---- by place ---------------------------------------------------------------------------------

@@ -48,10 +48,16 @@ static Status describe(Import *import) {
     return STATUS_OK;
 }
 
-// As the graph declares it, else as it is computed.
-static int declared_type(const Onnx__ValueInfo *output, const Value *value) {
+// As the graph declares it, else as it is computed. Floats of one precision may be declared as
+// those of another, since all are computed in float32.
+static int declared_type(const Import *import, const Onnx__ValueInfo *output, const Value *value) {
     const Onnx__TensorType *type = output->type ? output->type->tensor_type : NULL;
-    return type && onnx_is_known(type->elem_type) ? type->elem_type : value->type;
+    int declared = type && type->elem_type ? type->elem_type : value->type;
+    bool floats = onnx_is_float(declared) && onnx_is_float(value->type);
+    if (declared == value->type || floats) return declared;
+    error_set(STATUS_FORMAT, "onnx: %s: its output \"%s\" is declared as %s, and computed as %s",
+              import->path, output->name, onnx_type_name(declared), onnx_type_name(value->type));
+    return value->type;
 }
 
 static Status describe_outputs(Import *import) {
@@ -77,7 +83,7 @@ static Status describe_outputs(Import *import) {
         about->n_outputs++;
         port->shape = value->shape;
         port->dtype = onnx_dtype(value->type);
-        port->numpy = onnx_numpy(declared_type(graph->output[i], value));
+        port->numpy = onnx_numpy(declared_type(import, graph->output[i], value));
     }
     return error_status();
 }

@@ -20,9 +20,8 @@ static Status make_constant(Import *import, const Node *node) {
     bool one_integer = !a && (a = attribute_find(node, "value_int")) != NULL;
     bool floats = !a && (a = attribute_find(node, "value_floats")) != NULL;
     if (!a && !(a = attribute_find(node, "value_ints")))
-        return import_error(
-            import, STATUS_NOT_IMPLEMENTED,
-            "it holds no numbers, but a text or a sparse tensor, which are not read");
+        return import_error(import, STATUS_NOT_IMPLEMENTED,
+                            "it holds nothing that is read: neither a tensor nor numbers");
     bool is_float = one_float || floats;
     Shape shape = SHAPE((int64_t)(floats ? a->n_floats : a->n_ints));
     if (one_float || one_integer) shape = SHAPE_SCALAR;

@@ -166,8 +166,21 @@ static Status add_stand_in(Import *import, const Node *node, int output, int typ
     return step_hand_over(import, step, step_add);
 }
 
+// Graphs inside of a node (the branches of If) are not read.
+static Status note_graphs(Import *import, const Node *node) {
+    char name[200], what[240];
+    bool graphs = false;
+    for (size_t i = 0; i < node->n_attribute; i++) graphs = graphs || node->attribute[i]->has_g;
+    if (!graphs) return STATUS_OK;
+    schema_name(node, name, sizeof name);
+    snprintf(what, sizeof what, "the graphs inside of %s", name);
+    return import_assume(import, what,
+                         "not counted, nor the numbers that they store; what only they read is "
+                         "taken for read by nobody");
+}
+
 Status import_missing(Import *import, const Node *node) {
-    if (missing_note(import, node)) return error_status();
+    if (missing_note(import, node) || note_graphs(import, node)) return error_status();
     for (int i = 0; i < (int)node->n_output; i++) {
         int output = import_find(import, node->output[i]);
         Value *value = import_value(import, output);

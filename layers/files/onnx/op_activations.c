@@ -51,12 +51,24 @@ NUMBERS(leaky, "alpha", 0.01f, NULL, 0.0f, tensor_leaky_relu(x, number[0]))
 NUMBERS(elu, "alpha", 1.0f, NULL, 0.0f, tensor_elu(x, number[0]))
 NUMBERS(celu, "alpha", 1.0f, NULL, 0.0f, tensor_celu(x, number[0]))
 NUMBERS(thresholded, "alpha", 1.0f, NULL, 0.0f, tensor_threshold(x, number[0], 0.0f))
-NUMBERS(shrink, "lambd", 0.5f, "bias", 0.0f, shrunk(x, number[0], number[1]))
 NUMBERS(selu, "alpha", SELU_ALPHA, "gamma", SELU_GAMMA, scaled_elu(x, number[0], number[1]))
 NUMBERS(swish, "alpha", 1.0f, NULL, 0.0f,
         number[0] == 1.0f ? tensor_silu(x)
                           : tensor_mul(x, tensor_sigmoid(tensor_mul_scalar(x, number[0]))))
 #undef NUMBERS
+
+static Status build_shrink(Import *import, const Node *node, Step *step) {
+    if (attribute_float(node, "lambd", 0.5f) < 0.0f)
+        return import_error(import, STATUS_NOT_IMPLEMENTED, "a \"lambd\" below 0 is not read");
+    return build_numbers(import, node, step, "lambd", 0.5f, "bias", 0.0f);
+}
+
+static Status run_shrink(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
+    (void)training;
+    const float *number = step->params.plain.value;
+    out[0] = shrunk(onnx_as_float(in[0]), number[0], number[1]);
+    return error_status();
+}
 
 static Tensor *softplus(Tensor *x) { return tensor_softplus(x, 1.0f, 20.0f); }
 

@@ -35,9 +35,9 @@ bool value_is_uniform(Import *import, Value *value) {
     int64_t n = shape_numel(value->shape);
     if (value->uniform != UNIFORM_UNKNOWN) return value->uniform == UNIFORM;
     if (!value->stored) return true; // zeros
-    if (onnx_stored_check(import, value->stored, n)) return false;
-    float *numbers = memory_new((size_t)(n ? n : 1) * sizeof(float));
-    bool same = numbers && !onnx_stored_floats(import, value->stored, n, numbers);
+    float *numbers = onnx_stored_new(import, value->stored, n);
+    if (!numbers) return false;
+    bool same = true;
     for (int64_t i = 1; i < n && same; i++) same = numbers[i] == numbers[0];
     value->all = same ? numbers[0] : 0.0f;
     memory_free(numbers);
@@ -68,7 +68,8 @@ static void promote(Import *import, const Step *step, Value *value, const char *
         onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
         (norm &&
-         value_is_all(import, value, nothing))) // a group norm's ones, as an instance norm's
+         value_is_all(import, value, nothing)) || // a group norm's ones, as an instance norm's
+        (strcmp(step->op->name, "Conv") == 0 && value_is_one_filter(import, value)))
         return;
     learned_anew(import, value);
 }

@@ -9,14 +9,11 @@
 static bool equal_numbers(Import *import, const Value *a, const Value *b, bool turned,
                           bool *varied) {
     int64_t n = shape_numel(a->shape);
-    if (!a->stored || !b->stored || n < 1 || n > INT64_MAX / (int64_t)sizeof(float)) return false;
+    if (!a->stored || !b->stored || n < 1) return false;
     int64_t columns = turned ? a->shape.dims[1] : 1, rows = turned ? a->shape.dims[0] : 1;
-    if (onnx_stored_check(import, a->stored, n) || onnx_stored_check(import, b->stored, n))
-        return false;
-    float *left = memory_new((size_t)n * sizeof(float));
-    float *right = left ? memory_new((size_t)n * sizeof(float)) : NULL;
-    bool same = right && !onnx_stored_floats(import, a->stored, n, left) &&
-                !onnx_stored_floats(import, b->stored, n, right);
+    float *left = onnx_stored_new(import, a->stored, n);
+    float *right = left ? onnx_stored_new(import, b->stored, n) : NULL;
+    bool same = right != NULL;
     *varied = false;
     for (int64_t i = 0; i < n && same; i++) {
         int64_t at = turned ? i % columns * rows + i / columns : i;

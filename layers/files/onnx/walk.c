@@ -54,6 +54,11 @@ static void note_recorded(const Import *import, Onnx__ValueInfo *const infos[], 
 
 static Status note_values(Import *import) {
     const Onnx__Graph *graph = import->graph;
+    if (graph->n_sparse_initializer > 0)
+        return error_set(STATUS_NOT_IMPLEMENTED,
+                         "onnx: %s: it stores sparse tensors (sparse_initializer), which are not "
+                         "read. HINT: store them dense, as initializers",
+                         import->path);
     size_t names = graph->n_initializer + graph->n_input + graph->n_node * 2 + 1;
     import->n_buckets = names > 1 << 24 ? 1 << 24 : (int)names;
     import->buckets = memory_new((size_t)import->n_buckets * sizeof(int));

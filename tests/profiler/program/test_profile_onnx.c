@@ -34,6 +34,7 @@ static const struct {
     {OPEN "texts.onnx --size seq=32 --train --inference", "inference", 32 * 64 * 2 + 32 * 32 * 8},
     {OPEN "many.onnx --batch 3", "inference", 3 * 40 * 4 * 3},
     {OPEN "image.onnx --size H=8 --size W=6 --batch 2", "inference", 2 * (4 * 27 * 48 + 20)},
+    {OPEN "later.onnx --batch 7", "inference", 5 * 6 * 3 + 7 * 6 * 3 + 5 * 3 * 7},
     {"lenet5", "training", 416520},
 };
 enum { COUNTS = sizeof counts / sizeof counts[0] };
@@ -74,6 +75,7 @@ static const struct {
     {OPEN "image.onnx --size H=8 --size W=6 --train", 300000},
     {OPEN "texts.onnx --size seq=5", 50000},
     {OPEN "many.onnx --input x7=2x4", 9000},
+    {OPEN "later.onnx", 9000},
     {"lenet5 --inference", 1000000},
 };
 enum { OPEN_FILES = sizeof open_files / sizeof open_files[0] };
@@ -193,7 +195,8 @@ static int64_t batch_of(const char *arguments) {
 
 // A file that exists is a file, whatever is in its name.
 START_TEST(a_file_that_exists_is_a_file) {
-    static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx"};
+    static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx",
+                                        "NET.ONNX"};
     char arguments[400];
     work_folder_begin();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -201,6 +204,7 @@ START_TEST(a_file_that_exists_is_a_file) {
                  copy_of(OPEN "fixed.onnx", names[i]));
         ck_assert_int_eq(batch_of(arguments), 1);
     }
+    ck_assert_int_eq(batch_of(OPEN "later.onnx --device meta --batch 7"), 7);
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input %s",
              zeros_file("z=4.npy", SHAPE(2, 6)));
     ck_assert_int_eq(batch_of(arguments), 2);
