@@ -1,7 +1,6 @@
 // formula.c -- tells whether stored numbers follow a formula, as masks, sequences and tables of
 // sines do and learned numbers do not. Reads numbers alone, no names.
 #include <math.h>
-#include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
@@ -56,6 +55,23 @@ static bool are_waves(const float *x, int64_t n, int64_t columns) {
     return beside || behind;
 }
 
+// Each row is every other one times a number: angles of places by frequencies, or one filter for
+// all channels of a pool that blurs.
+static bool is_outer(const float *x, int64_t n, int64_t columns) {
+    int64_t most = 0;
+    if (columns < 2 || n < 2 * columns || n < FEWEST) return false;
+    for (int64_t i = 1; i < n; i++)
+        if (fabsf(x[i]) > fabsf(x[most])) most = i;
+    const float *row = x + most / columns * columns;
+    double largest = (double)x[most];
+    for (int64_t i = 0; i < n; i++) {
+        double times = (double)x[i / columns * columns + most % columns] / largest;
+        if (!near((double)x[i], times * (double)row[i % columns], 1e-5 * fabs(largest)))
+            return false;
+    }
+    return true;
+}
+
 bool value_is_formula(Import *import, const Value *value) {
     int64_t n = shape_numel(value->shape), longest = 1;
     int ndim = value->shape.ndim;
@@ -65,23 +81,11 @@ bool value_is_formula(Import *import, const Value *value) {
     float *x = onnx_stored_new(import, value->stored, n);
     bool uniform = true;
     for (int64_t i = 1; i < n && x && uniform; i++) uniform = x[i] == x[0];
-    bool formula = x && !uniform &&
-                   (is_mask(x, n) || are_whole(x, n) || (n == longest && is_sequence(x, n)) ||
-                    are_waves(x, n, value->shape.dims[ndim - 1]));
+    bool formula =
+        x && !uniform &&
+        (is_mask(x, n) || are_whole(x, n) || (n == longest && is_sequence(x, n)) ||
+         is_outer(x, n, value->shape.dims[ndim - 1]) || is_outer(x, n, n / value->shape.dims[0]) ||
+         are_waves(x, n, value->shape.dims[ndim - 1]));
     memory_free(x);
     return formula;
-}
-
-bool value_is_one_filter(Import *import, Value *value) {
-    int64_t n = shape_numel(value->shape), channels = value->shape.dims[0];
-    bool depthwise = value->shape.ndim > 2 && channels > 1 && value->shape.dims[1] == 1;
-    if (!depthwise || onnx_name_is_path(value->name) || value_is_uniform(import, value))
-        return false;
-    float *x = onnx_stored_new(import, value->stored, n);
-    size_t filter = (size_t)(n / channels);
-    bool same = x != NULL;
-    for (int64_t i = 1; i < channels && same; i++)
-        same = memcmp(x, x + (size_t)i * filter, filter * sizeof(float)) == 0;
-    memory_free(x);
-    return same;
 }

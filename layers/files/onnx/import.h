@@ -251,11 +251,9 @@ Status learned_by_place(Import *import);
 void learned_constant(Import *import, Value *value);
 // Numbers that a layer computes with are a parameter, whatever they are called.
 void learned_anew(Import *import, Value *value);
-// Do the numbers follow a formula: a mask, a sequence, sines and cosines? None that was learned do.
+// Do the numbers follow a formula: a mask, a sequence, sines and cosines, rows that are multiples
+// of one? None that was learned do.
 bool value_is_formula(Import *import, const Value *value);
-// Has each channel of a depthwise convolution the same filter, as where a pool blurs? No training
-// leaves that, but a name that is a module's says more.
-bool value_is_one_filter(Import *import, Value *value);
 // Notes what of all that was a guess, with the numbers that it might be instead.
 Status import_guesses(Import *import);
 

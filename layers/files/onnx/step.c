@@ -63,13 +63,14 @@ static void promote(Import *import, const Step *step, Value *value, const char *
                  !onnx_name_is_path(value->name); // else the name has said that it is a buffer
     bool summed = strcmp(step->op->name, "Einsum") == 0 && !value_is_uniform(import, value) &&
                   !value_is_formula(import, value);
+    bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
+                  value_is_formula(import, value); // as a pool that blurs has
     bool placed = step->op->module || added || summed;
-    if (!placed || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
+    if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
         onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
         (norm &&
-         value_is_all(import, value, nothing)) || // a group norm's ones, as an instance norm's
-        (strcmp(step->op->name, "Conv") == 0 && value_is_one_filter(import, value)))
+         value_is_all(import, value, nothing))) // a group norm's ones, as an instance norm's
         return;
     learned_anew(import, value);
 }
