@@ -84,7 +84,7 @@ typedef struct Guesses {
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
     if (value->placed && (value->moved || (runs && !value_is_uniform(import, value)))) return true;
-    return (path || (runs && use->read)) && !value_is_uniform(import, value) &&
+    return (path || value->reaches || (runs && use->read)) && !value_is_uniform(import, value) &&
            !value_is_formula(import, value);
 }
 

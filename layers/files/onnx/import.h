@@ -81,6 +81,7 @@ typedef struct Value {
     bool folded;   // it recorded parameters that this was computed from
     bool placed;   // it reaches where operators have weights, and nothing else runs on its way
     bool moved;    // and other nodes are on that way
+    bool reaches;  // it reaches numbers that are computed when the model runs
     bool tied;     // the record says that layers share it
     bool unread;   // by any node, and no output of the graph
     bool poisoned; // behind an operator that is missing

@@ -107,13 +107,18 @@ static unsigned weights_of(const Node *node) {
 
 // Does a gradient go from the result to that input, by an operator that runs here?
 static bool passes(const Node *node, size_t input) {
-    const Operator *op = onnx_operator(node->op_type);
-    bool batch = strcmp(node->op_type, "BatchNormalization") == 0;
-    if (strcmp(node->op_type, "Identity") == 0) return true;
-    if (strcmp(node->op_type, "Cast") == 0) return onnx_is_float((int)attribute_int(node, "to", 0));
-    if (batch && input > 2 && attribute_int(node, "training_mode", 0) != 0) return false;
-    return op && (op->type == 0 || onnx_is_float(op->type)) && strcmp(op->name, "Shape") != 0 &&
-           strcmp(op->name, "Size") != 0;
+    const char *type = node->op_type;
+    const Operator *op = onnx_operator(type);
+    if (strcmp(type, "Identity") == 0) return true;
+    if (strcmp(type, "Cast") == 0) return onnx_is_float((int)attribute_int(node, "to", 0));
+    if (input > 0 && (strcmp(type, "Resize") == 0 || strcmp(type, "Upsample") == 0 ||
+                      strcmp(type, "OneHot") == 0)) // scales, and what is on and off
+        return false;
+    if (strcmp(type, "BatchNormalization") == 0 && input > 2 &&
+        attribute_int(node, "training_mode", 0) != 0)
+        return false;
+    return op && (op->type == 0 || onnx_is_float(op->type)) && strcmp(type, "Shape") != 0 &&
+           strcmp(type, "Size") != 0;
 }
 
 // Which values are known only when the model runs.
@@ -135,20 +140,24 @@ static void find_running(const Import *import, bool running[]) {
     }
 }
 
-// Marks the inputs of a node that reach a place of weights; nodes behind it have been looked at.
+// Marks the inputs of a node that reach a place of weights, or numbers that are computed when the
+// model runs; nodes behind it have been looked at.
 static void find_placed(const Import *import, const Node *node, const bool running[]) {
     unsigned weights = 0;
-    bool runs = false, reaches = false;
+    bool runs = false, placed = false, reaches = false;
     for (size_t i = 0; i < node->n_output; i++) {
         int at = import_find(import, node->output[i]);
         runs = runs || (at >= 0 && running[at]);
-        reaches = reaches || (at >= 0 && import->values[at]->placed);
+        placed = placed || (at >= 0 && import->values[at]->placed);
+        reaches = reaches || (at >= 0 && import->values[at]->reaches);
     }
     if (runs) weights = weights_of(node);
-    for (size_t i = 0; i < node->n_input && (runs || reaches); i++) {
+    for (size_t i = 0; i < node->n_input && (runs || placed || reaches); i++) {
         int at = import_find(import, node->input[i]);
-        bool wanted = runs ? i < 32 && (weights >> i & 1) : passes(node, i);
-        if (at >= 0 && !running[at] && wanted) import->values[at]->placed = true;
+        if (at < 0 || running[at]) continue;
+        Value *value = import->values[at];
+        if (runs ? i < 32 && (weights >> i & 1) : placed && passes(node, i)) value->placed = true;
+        if ((runs || reaches) && passes(node, i)) value->reaches = true;
     }
 }
 
