@@ -74,7 +74,7 @@ static void note_uses(const Import *import, Use uses[]) {
 typedef struct Guesses {
     Names learned, fixed;   // taken for parameters; taken for constants
     Names computed, unread; // computed from parameters by the exporter; read by nobody
-    Names merged;           // weights that the exporter computed from several parameters
+    Names merged, made;     // computed from several parameters; from one, perhaps cut
     Names lost;             // parameters whose results lead to no output
     int64_t copies; // elements of layers' parameters that are stored once for several layers
 } Guesses;
@@ -105,6 +105,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         add_name(&guesses->computed, value->path ? value->path : value->name, n);
     else if (value->folded && runs && !value->path)
         add_name(&guesses->merged, value->name, n);
+    else if (value->folded && runs && !use->weight)
+        add_name(&guesses->made, value->path, n);
     if (import->recorded || value->twin >= 0) return;
     if (learned && runs && !use->weight && !value->placed)
         add_name(&guesses->learned, value_path(value) ? value_path(value) : value->name, n);
@@ -162,12 +164,14 @@ static Status say(Import *import, const Guesses *guesses) {
     const struct {
         const Names *of;
         const char *what, *taken, *how;
-    } certain[] = {{&guesses->computed, "constants that the exporter computed from",
-                    "no parameters", "not counted"},
-                   {&guesses->merged, "weights that the exporter computed from several:",
-                    "parameters", "as they are stored"},
-                   {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
-                   {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
+    } certain[] = {
+        {&guesses->computed, "constants that the exporter computed from", "no parameters",
+         "not counted"},
+        {&guesses->merged, "weights that the exporter computed from several:", "parameters",
+         "as they are stored"},
+        {&guesses->made, "what the exporter made of", "parameters", "as they are stored"},
+        {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
+        {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
     for (size_t i = 0; i < sizeof certain / sizeof certain[0]; i++) {
         if (certain[i].of->count == 0) continue;
         title(certain[i].what, certain[i].of, what);

@@ -190,6 +190,7 @@ bool attribute_is(const Node *node, const char *name, const char *text, bool oth
 const Onnx__Attribute *attribute_find(const Node *node, const char *name);
 // What the newer exporter recorded of the node ("pkg.torch.onnx.name_scopes"); NULL: nothing.
 const char *onnx_recorded(const Node *node, const char *key);
+const char *onnx_text_of(Onnx__Text *const entries[], size_t n, const char *key); // the same
 // Integers that an attribute gave in old opsets and constant input i gives in new ones; as above.
 // An error is pending where they are not known at import.
 int import_ints(Import *import, const Node *node, const char *name, int i, int64_t *out, int room);

@@ -375,8 +375,7 @@ static Status refuse_open(const Inputs *all) {
     return symbols ? refuse_symbols(all) : STATUS_OK;
 }
 
-// Samples are counted by the first size of the first input, where a size that is called a batch
-// comes later in every input.
+// Samples are counted by the first size of the first input where no input begins with the batch.
 static Status assume_first(const Inputs *all) {
     bool called = false;
     for (int i = UNNAMED_BATCH + 1; i < all->n_symbols; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
+#include "tensor/math.h"
 #include "tensor/memory.h"
 
 typedef struct Target {
@@ -14,13 +15,6 @@ typedef struct Target {
     int order; // in which it was recorded
     bool claimed;
 } Target;
-
-static const char *text_of(Onnx__Text *const entries[], size_t n, const char *key) {
-    for (size_t i = 0; i < n; i++)
-        if (entries[i]->key && entries[i]->value && strcmp(entries[i]->key, key) == 0)
-            return entries[i]->value;
-    return NULL;
-}
 
 const char *value_path(const Value *value) {
     if (value->path) return value->path;
@@ -63,8 +57,8 @@ static int read_targets(const char *text, Target *targets) {
 
 Status told_read(Import *import) {
     const Onnx__Graph *graph = import->graph;
-    const char *text = text_of(graph->metadata_props, graph->n_metadata_props,
-                               "pkg.torch.export.ExportedProgram.graph_signature");
+    const char *text = onnx_text_of(graph->metadata_props, graph->n_metadata_props,
+                                    "pkg.torch.export.ExportedProgram.graph_signature");
     int count = text ? read_targets(text, NULL) : 0;
     import->recorded = text != NULL;
     if (count == 0) return STATUS_OK;
@@ -134,8 +128,9 @@ bool told_before(const Import *import, const char *name, const char *other) {
 // ---- what was made from others ----------------------------------------------------------------
 enum { SEEN = 1 << 16 };
 
-static int by_size(const void *a, const void *b) {
-    float left = *(const float *)a, right = *(const float *)b;
+// By their bits, so that NaN has a place, too.
+static int by_bits(const void *a, const void *b) {
+    uint32_t left = math_to_bits(*(const float *)a), right = math_to_bits(*(const float *)b);
     return (left > right) - (left < right);
 }
 
@@ -151,7 +146,7 @@ static bool is_rearranged(Import *import, Value *value) {
     float *numbers = onnx_stored_new(import, value->stored, n);
     if (!numbers) return false;
     if (n > SEEN) n = SEEN;
-    qsort(numbers, (size_t)n, sizeof *numbers, by_size);
+    qsort(numbers, (size_t)n, sizeof *numbers, by_bits);
     for (int64_t i = 1; i < n; i++) different += numbers[i] != numbers[i - 1];
     memory_free(numbers);
     return different >= n - n / 4;
@@ -207,8 +202,8 @@ Status told_apply(Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_value_info && import->recorded && !error_pending(); i++) {
         const Onnx__ValueInfo *info = graph->value_info[i];
-        const char *names = text_of(info->metadata_props, info->n_metadata_props,
-                                    "pkg.onnxscript.optimizer.folded_from");
+        const char *names = onnx_text_of(info->metadata_props, info->n_metadata_props,
+                                         "pkg.onnxscript.optimizer.folded_from");
         Value *value = names ? import_value(import, import_find(import, info->name)) : NULL;
         if (value && value->stored && value->initial) apply(import, value, names);
     }
@@ -287,8 +282,7 @@ static char *bias_path(const Value *weight, const Node *node) {
 }
 
 Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
-    const char *rule =
-        text_of(node->metadata_props, node->n_metadata_props, "pkg.onnxscript.rewriter.rule_name");
+    const char *rule = onnx_recorded(node, "pkg.onnxscript.rewriter.rule_name");
     if (!rule || !strstr(rule, "RemoveOptionalBias") || step->n_in < 3 || step->in[2] >= 0 ||
         count < 1)
         return STATUS_OK;

@@ -323,10 +323,13 @@ int import_axis(Import *import, int64_t axis, int ndim) {
     return -1;
 }
 
-const char *onnx_recorded(const Node *node, const char *key) {
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__Text *entry = node->metadata_props[i];
-        if (entry->key && entry->value && strcmp(entry->key, key) == 0) return entry->value;
-    }
+const char *onnx_text_of(Onnx__Text *const entries[], size_t n, const char *key) {
+    for (size_t i = 0; i < n; i++)
+        if (entries[i]->key && entries[i]->value && strcmp(entries[i]->key, key) == 0)
+            return entries[i]->value;
     return NULL;
+}
+
+const char *onnx_recorded(const Node *node, const char *key) {
+    return onnx_text_of(node->metadata_props, node->n_metadata_props, key);
 }
