@@ -61,8 +61,8 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     bool added = value->initial && is_vector(value->shape) && !value->folded &&
                  !onnx_name_is_path(value->name); // else the name has said that it is a buffer
-    bool summed = strcmp(step->op->name, "Einsum") == 0 && !value_is_uniform(import, value) &&
-                  !value_is_formula(import, value);
+    bool summed = strcmp(step->op->name, "Einsum") == 0 && !value->folded &&
+                  !value_is_uniform(import, value) && !value_is_formula(import, value);
     bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
                   value_is_formula(import, value); // as a pool that blurs has
     bool placed = step->op->module || added || summed;
