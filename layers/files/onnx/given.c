@@ -171,7 +171,7 @@ static Status refuse(const Import *import, const Value *value, const Chain *chai
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "\"%s\" is not known before the model runs, and must be here: %s "
                             "computes it then",
-                            value->name, chain->obstacle->op->name);
+                            value->name, chain->obstacle->node->op_type);
     return import_error(
         import, STATUS_NOT_IMPLEMENTED,
         "\"%s\" is not known before the model runs, and must be here: it is %sinput "
