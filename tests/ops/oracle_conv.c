@@ -1,11 +1,6 @@
-// oracle_conv.c -- convolution and its gradients: one loop over everything that is multiplied,
-// which counts padded taps, too.
+// oracle_conv.c -- convolution and its gradients: loops over everything that is multiplied, which
+// count padded taps, too.
 #include "tests/ops/oracle.h"
-
-// One multiply-add: y[out] += weight[at] * x[in]; in = -1 where the tap is padding.
-typedef struct Product {
-    int64_t in, at, out;
-} Product;
 
 typedef struct Convolution {
     OpWindow window;
@@ -37,44 +32,54 @@ static Shape result_shape(const Convolution *c) {
     return SHAPE(c->images, c->outputs, c->out_height, c->out_width);
 }
 
-// Tap (channel of the group, i, j) of output (n, o, oh, ow).
-static Product product_of(const Convolution *c, int64_t out, int64_t tap) {
+// Output (n, o, oh, ow): the planes of x and of weight that it begins with, and its window's
+// corner.
+typedef struct Output {
+    int64_t plane, filter, top, left;
+} Output;
+
+static Output output_at(const Convolution *c, int64_t out) {
     int64_t ow = out % c->out_width, oh = out / c->out_width % c->out_height;
     int64_t o = out / (c->out_width * c->out_height) % c->outputs;
     int64_t n = out / (c->out_width * c->out_height) / c->outputs;
-    int64_t j = tap % c->kernel_w, i = tap / c->kernel_w % c->kernel_h;
-    int64_t channel = tap / (c->kernel_w * c->kernel_h);
     int64_t group = o / (c->outputs / c->window.groups);
-    int64_t ih = oh * c->window.stride[0] + i * c->window.dilation[0] - c->window.before[0];
-    int64_t iw = ow * c->window.stride[1] + j * c->window.dilation[1] - c->window.before[1];
-    Product product = {.in = -1,
-                       .at = ((o * c->of_group + channel) * c->kernel_h + i) * c->kernel_w + j,
-                       .out = out};
-    if (ih >= 0 && ih < c->height && iw >= 0 && iw < c->width)
-        product.in =
-            ((n * c->channels + group * c->of_group + channel) * c->height + ih) * c->width + iw;
-    return product;
+    return (Output){.plane = n * c->channels + group * c->of_group,
+                    .filter = o * c->of_group,
+                    .top = oh * c->window.stride[0] - c->window.before[0],
+                    .left = ow * c->window.stride[1] - c->window.before[1]};
 }
 
-// Every multiply-add of the forward: to[Product's `target`] += left * right, padding being 0.
+// One multiply-add, of element `to` of y and tap (i, j) of one channel, whose planes these are: of
+// the three the `target` is added to, padding being 0.
+static void multiply(OracleCall *call, const Convolution *c, Output o, int64_t i, int64_t j,
+                     double *x, double *weight, double *to, double *target) {
+    int64_t ih = o.top + i * c->window.dilation[0], iw = o.left + j * c->window.dilation[1];
+    bool inside = ih >= 0 && ih < c->height && iw >= 0 && iw < c->width;
+    double padding = 0.0, *in = inside ? &x[ih * c->width + iw] : &padding;
+    double *at = &weight[i * c->kernel_w + j];
+    if (target == to)
+        *to = multiply_add(&call->counted, *in, *at, *to);
+    else if (target == x)
+        *in = multiply_add(&call->counted, *to, *at, *in);
+    else
+        *at = multiply_add(&call->counted, *to, *in, *at);
+}
+
+// Every multiply-add of the forward: what it adds to is `target`, one of the other three.
 static void multiply_all(OracleCall *call, const Convolution *c, double *x, double *weight,
                          double *y, double *target) {
     int64_t outs = c->images * c->outputs * c->out_height * c->out_width;
-    int64_t taps = c->of_group * c->kernel_h * c->kernel_w;
-    double padding = 0.0;
-    for (int64_t out = 0; out < outs; out++)
-        for (int64_t tap = 0; tap < taps; tap++) {
-            Product p = product_of(c, out, tap);
-            double *in = p.in < 0 ? &padding : &x[p.in];
-            double *at = &weight[p.at], *to = &y[p.out];
-            if (target == y)
-                *to = multiply_add(&call->counted, *in, *at, *to);
-            else if (target == x)
-                *in = multiply_add(&call->counted, *to, *at, *in);
-            else
-                *at = multiply_add(&call->counted, *to, *in, *at);
-            padding = 0.0;
+    for (int64_t out = 0; out < outs; out++) {
+        Output o = output_at(c, out);
+        for (int64_t channel = 0; channel < c->of_group; channel++) {
+            double *plane = &x[(o.plane + channel) * c->height * c->width];
+            double *filter = &weight[(o.filter + channel) * c->kernel_h * c->kernel_w];
+            double *to = &y[out], *added = target == y ? to : target == x ? plane : filter;
+            for (int64_t i = 0; i < c->kernel_h; i++)
+                for (int64_t j = 0; j < c->kernel_w; j++)
+                    multiply(call, c, o, i, j, plane, filter, to, added);
         }
+    }
 }
 
 static bool conv2d(OracleCall *call) {
