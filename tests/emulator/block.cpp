@@ -25,6 +25,7 @@ struct Abandoned {}; // thrown in a thread that waits when the block has failed:
 
 static const char *kernel;
 static const std::function<void()> *body;
+static SharedLines shared_lines;
 static Thread threads[MOST_THREADS];
 static unsigned size, unfinished; // threads of the block
 static ReadyThreads ready;
@@ -45,6 +46,7 @@ int emulator_lane() { return int(number_of(running) % WARP_SIZE); }
 static void set_ready(Thread *thread) {
     thread->state = State::ready;
     ready.lanes[number_of(thread) / WARP_SIZE] |= 1u << (number_of(thread) % WARP_SIZE);
+    ready.warps |= 1u << (number_of(thread) / WARP_SIZE);
     ready.count++;
 }
 
@@ -52,12 +54,15 @@ static void set_all_ready() {
     for (unsigned i = 0; i < size; i++) threads[i].state = State::ready;
     for (unsigned warp = 0; warp < size / WARP_SIZE; warp++) ready.lanes[warp] = ~0u;
     if (size % WARP_SIZE) ready.lanes[size / WARP_SIZE] = (1u << size % WARP_SIZE) - 1;
+    ready.warps = ~0u >> (MOST_WARPS - (size + WARP_SIZE - 1) / WARP_SIZE);
     ready.count = size;
 }
 
 static Thread *take_ready() {
     unsigned number = schedule_pick(schedule, ready);
-    ready.lanes[number / WARP_SIZE] &= ~(1u << (number % WARP_SIZE));
+    uint32_t *lanes = &ready.lanes[number / WARP_SIZE];
+    *lanes &= ~(1u << (number % WARP_SIZE));
+    if (!*lanes) ready.warps &= ~(1u << (number / WARP_SIZE));
     ready.count--;
     return &threads[number];
 }
@@ -225,18 +230,20 @@ static void pass_barrier() {
 
 // NaN as a float, -1 as an integer. Not memset: AddressSanitizer would see what lies between the
 // variables written, too; and the compiler would make one of the plain loop.
-__attribute__((no_sanitize_address)) static void poison_shared() {
-    typedef uint64_t Line __attribute__((vector_size(64), may_alias));
-    Line *end = reinterpret_cast<Line *>(emulator_shared_end);
-    for (Line *line = reinterpret_cast<Line *>(emulator_shared_begin); line < end; line++) {
-        *line = ~Line();
+__attribute__((no_sanitize_address)) void block_poison(SharedLines lines) {
+    typedef uint64_t Part __attribute__((vector_size(16), may_alias)); // there are 4 in a line
+    Part *end = reinterpret_cast<Part *>(lines.end);
+    for (Part *part = reinterpret_cast<Part *>(lines.begin); part < end; part += 4) {
+        part[0] = part[1] = part[2] = part[3] = ~Part();
         asm volatile("" ::: "memory");
     }
 }
 
-void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &thread) {
+void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &thread,
+                   SharedLines lines) {
     kernel = launch.kernel;
     body = &thread;
+    shared_lines = lines;
     blockDim = launch.block;
     gridDim = launch.grid;
     size = blockDim.x * blockDim.y * blockDim.z;
@@ -247,7 +254,7 @@ void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &th
 
 bool block_run(Schedule *order) {
     schedule = order;
-    poison_shared();
+    block_poison(shared_lines);
     ready = ReadyThreads();
     failed = false;
     unfinished = size;

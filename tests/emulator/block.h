@@ -7,14 +7,21 @@
 
 #include <driver_types.h>
 
-// Before the first block of a launch.
-void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &thread);
-// Runs all threads of block blockIdx to their end; false when one made a fault.
-bool block_run(Schedule *schedule);
-
 // Where shared.ld put the __shared__ variables of all kernels.
 extern "C" __attribute__((visibility("hidden"))) uint64_t emulator_shared_begin[],
     emulator_shared_end[];
+
+struct SharedLines { // some of them, from line to line of 64 bytes
+    uint64_t *begin, *end;
+};
+// As if nobody had written there: NaN as a float, -1 as an integer.
+void block_poison(SharedLines lines);
+
+// Before the first block of a launch, whose file's variables lie in these lines.
+void block_prepare(const EmulatorLaunch &launch, const std::function<void()> &thread,
+                   SharedLines lines);
+// Runs all threads of block blockIdx to their end; false when one made a fault.
+bool block_run(Schedule *schedule);
 
 // Keeps and prints a message and hands it to the fake runtime with the error.
 void emulator_fault(cudaError_t error, const char *format, ...)

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -116,24 +118,47 @@ bool emulator_accepts(const EmulatorLaunch &launch) {
     return true;
 }
 
-// How much shared memory a kernel declares cannot be asked for; what it wrote can be seen.
-__attribute__((no_sanitize_address)) static bool shared_fits(const EmulatorLaunch &launch) {
-    size_t written = 0;
-    const unsigned char *end = (const unsigned char *)emulator_shared_end;
-    for (auto *at = (const unsigned char *)emulator_shared_begin; at < end; at++)
-        written += *at != 0xff;
-    if (written + launch.shared <= MOST_SHARED) return true;
+// The linker lays file after file, so that a file's variables lie between the probes of the files
+// before and after it.
+static std::set<uintptr_t> &probes() {
+    static std::set<uintptr_t> all;
+    return all;
+}
+bool emulator_know_probe(const void *probe) { return probes().insert(uintptr_t(probe)).second; }
+
+static SharedLines lines_of(const void *probe) {
+    auto own = probes().find(uintptr_t(probe)), after = std::next(own);
+    SharedLines lines = {emulator_shared_begin, emulator_shared_end};
+    if (own != probes().begin())
+        lines.begin = reinterpret_cast<uint64_t *>(*std::prev(own) / 64 * 64);
+    if (after != probes().end())
+        lines.end = reinterpret_cast<uint64_t *>((*after + 63) / 64 * 64);
+    return lines;
+}
+
+// How much shared memory a kernel declares cannot be asked for; what it wrote can be seen: nothing
+// else of all files' has been written since it was poisoned.
+__attribute__((no_sanitize_address)) static bool shared_fits(const EmulatorLaunch &launch,
+                                                             SharedLines lines) {
+    size_t written = 0, elsewhere = 0;
+    for (uint64_t *word = emulator_shared_begin; word < emulator_shared_end; word++)
+        for (uint64_t changed = ~*word; changed; changed >>= 8) {
+            written += (changed & 0xff) != 0;
+            elsewhere += word < lines.begin || word >= lines.end;
+        }
+    if (written + launch.shared <= MOST_SHARED && !elsewhere) return true;
     emulator_fault(cudaErrorInvalidConfiguration,
-                   "too much shared memory: %s: a block wrote %zu bytes of it; %zu are allowed",
+                   elsewhere ? "shared memory of another file: %s: a block wrote %zu bytes; %zu "
+                               "are allowed"
+                             : "too much shared memory: %s: a block wrote %zu bytes of it; %zu "
+                               "are allowed",
                    launch.kernel, written, MOST_SHARED);
     return false;
 }
 
-void emulator_run(const EmulatorLaunch &launch, const std::function<void()> &thread) {
-    std::lock_guard<std::mutex> lock(one_launch);
+static void run_blocks(const EmulatorLaunch &launch, SharedLines lines) {
     Schedule schedule;
     schedule_parse(schedule_text().c_str(), &schedule);
-    block_prepare(launch, thread);
     const dim3 grid = launch.grid;
     const uint64_t count = uint64_t(grid.x) * grid.y * grid.z;
     BlockOrder blocks = schedule_blocks(&schedule, count);
@@ -142,8 +167,19 @@ void emulator_run(const EmulatorLaunch &launch, const std::function<void()> &thr
         blockIdx = {unsigned(block % grid.x), unsigned(block / grid.x % grid.y),
                     unsigned(block / grid.x / grid.y)};
         if (!block_run(&schedule)) return;
-        if (i == 0 && !shared_fits(launch)) return;
+        if (i == 0 && !shared_fits(launch, lines)) return;
     }
+}
+
+void emulator_run(const EmulatorLaunch &launch, const std::function<void()> &thread) {
+    std::lock_guard<std::mutex> lock(one_launch);
+    static bool all_poisoned;
+    if (!all_poisoned) block_poison({emulator_shared_begin, emulator_shared_end});
+    all_poisoned = true;
+    SharedLines lines = lines_of(launch.probe);
+    block_prepare(launch, thread, lines);
+    run_blocks(launch, lines);
+    block_poison(lines);
 }
 
 // ---- comparing schedules -----------------------------------------------------------------------

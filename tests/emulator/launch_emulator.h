@@ -13,6 +13,7 @@ static inline const void *emulator_probe() {
     __shared__ char probe;
     return &probe;
 }
+static const bool emulator_probe_is_known = emulator_know_probe(emulator_probe());
 
 template <class T> struct EmulatorAs { typedef T type; };
 

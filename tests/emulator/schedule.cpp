@@ -29,22 +29,26 @@ static uint64_t random_bits(Schedule *schedule) {
     return bits ^ (bits >> 31);
 }
 
+static unsigned lowest(uint32_t bits) { return unsigned(__builtin_ctz(bits)); }
+static unsigned highest(uint32_t bits) { return 31 - unsigned(__builtin_clz(bits)); }
+
 static unsigned pick_number(const ReadyThreads &ready, unsigned number) {
-    unsigned warp = 0;
-    for (unsigned here; (here = unsigned(__builtin_popcount(ready.lanes[warp]))) <= number; warp++)
+    uint32_t warps = ready.warps;
+    for (unsigned here; (here = unsigned(__builtin_popcount(ready.lanes[lowest(warps)]))) <= number;
+         warps &= warps - 1)
         number -= here;
-    uint32_t lanes = ready.lanes[warp];
+    uint32_t lanes = ready.lanes[lowest(warps)];
     for (; number; number--) lanes &= lanes - 1; // takes the lowest one off
-    return warp * WARP_SIZE + unsigned(__builtin_ctz(lanes));
+    return lowest(warps) * WARP_SIZE + lowest(lanes);
 }
 
 unsigned schedule_pick(Schedule *schedule, const ReadyThreads &ready) {
-    if (schedule->order == Order::forward) return pick_number(ready, 0);
     if (schedule->order == Order::random)
         return pick_number(ready, unsigned(random_bits(schedule) % ready.count));
-    unsigned warp = MOST_WARPS - 1;
-    while (!ready.lanes[warp]) warp--;
-    return warp * WARP_SIZE + WARP_SIZE - 1 - unsigned(__builtin_clz(ready.lanes[warp]));
+    bool forward = schedule->order == Order::forward;
+    unsigned warp = forward ? lowest(ready.warps) : highest(ready.warps);
+    uint32_t lanes = ready.lanes[warp];
+    return warp * WARP_SIZE + (forward ? lowest(lanes) : highest(lanes));
 }
 
 BlockOrder schedule_blocks(Schedule *schedule, uint64_t count) {

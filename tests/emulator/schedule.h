@@ -15,6 +15,7 @@ struct Schedule {
 
 struct ReadyThreads { // the threads of a block that can go on: a bit each
     uint32_t lanes[MOST_WARPS];
+    uint32_t warps; // those that have such a thread
     unsigned count;
 };
 
