@@ -133,20 +133,21 @@ void outcome_free(Outcome *self) {
 // ---- a training --------------------------------------------------------------------------------
 enum { ROWS = 33, PIXELS = 47, CLASSES = 5 };
 
-OutcomeTraining outcome_training(int index) {
+OutcomeTraining outcome_training(int index, int steps) {
     bool plain = index < OPTIMIZER_COUNT;
     return (OutcomeTraining){.optimizer = (OptimizerKind)(index % OPTIMIZER_COUNT),
                              .activation = plain ? &op_relu : &op_gelu,
-                             .dropout = plain ? 0.0f : 0.2f};
+                             .dropout = plain ? 0.0f : 0.2f,
+                             .steps = steps};
 }
 
-static void train(Layer *model, Optimizer *optimizer, Outcome *outcome) {
+static void train(Layer *model, Optimizer *optimizer, int steps, Outcome *outcome) {
     int64_t classes[ROWS];
     for (int i = 0; i < ROWS; i++) classes[i] = i * 7 % CLASSES;
     Tensor *x = tensor_normal_new(SHAPE(ROWS, PIXELS), 0.0f, 1.0f);
     Tensor *labels = tensor_from_labels_new(SHAPE(ROWS), classes);
-    outcome->values = calloc(OUTCOME_STEPS, sizeof *outcome->values);
-    for (; outcome->count < OUTCOME_STEPS && !error_pending(); outcome->count++) {
+    outcome->values = calloc((size_t)steps, sizeof *outcome->values);
+    for (; outcome->count < steps && !error_pending(); outcome->count++) {
         double loss = 0.0;
         train_step(model, optimizer, x, labels, &loss);
         outcome->values[outcome->count] = (float)loss;
@@ -166,7 +167,7 @@ Outcome *outcome_of_training(OutcomeTraining training, Device *device) {
     OptimizerConfig config = optimizer_defaults(training.optimizer);
     config.clip_norm = 1.0f;
     Optimizer *optimizer = optimizer_new(model, config);
-    train(model, optimizer, outcome);
+    train(model, optimizer, training.steps, outcome);
     ParameterList parameters = {0};
     layer_parameters(model, &parameters);
     for (int i = 0; i < parameters.count; i++) add_values(outcome, parameters.items[i].tensor);

@@ -35,9 +35,10 @@ typedef struct OutcomeTraining { // an MLP with layers of any size, on one batch
     OptimizerKind optimizer;
     const Op *activation;
     float dropout;
+    int steps;
 } OutcomeTraining;
-enum { OUTCOME_STEPS = 100, OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };
-OutcomeTraining outcome_training(int index); // every optimizer, with and without dropout
+enum { OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };
+OutcomeTraining outcome_training(int index, int steps); // every optimizer, with dropout or without
 Outcome *outcome_of_training(OutcomeTraining training, Device *device);
 
 void outcome_free(Outcome *self); // NULL is fine

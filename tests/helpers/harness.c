@@ -83,10 +83,13 @@ _Noreturn void test_skip(const char *reason) {
     longjmp(skip_target, 1);
 }
 
-void test_skip_if_long(void) {
+bool harness_is_slow(void) {
     const char *alloc = getenv("RIDGEPOINT_ALLOC");
-    if (alloc && strcmp(alloc, "raw") == 0)
-        test_skip("it takes minutes here, and shorter tests run the same code");
+    return alloc && strcmp(alloc, "raw") == 0;
+}
+
+void test_skip_if_long(void) {
+    if (harness_is_slow()) test_skip("it takes minutes here, and shorter tests run the same code");
 }
 
 static int count_instances(const HarnessTest tests[]) {
