@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +87,14 @@ START_TEST(the_cache_has_its_place) {
 END_TEST
 
 // ---- measuring ---------------------------------------------------------------------------------
+
+// Of the first test that needed one, shared by all of their processes.
+static Machine *shared;
+static Machine measured_once(void) {
+    if (shared->n_levels == 0)
+        ck_assert_msg(!machine_calibrate(NULL, NULL, shared), "%s", error_message());
+    return *shared;
+}
 
 static int told;
 static double told_fraction;
@@ -209,14 +218,12 @@ END_TEST
 START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     if (_i > 0) test_skip_if_long();
     make_home();
-    Machine machine, other;
+    Machine machine = measured_once(), other = machine;
     bool fresh;
     char kept[512];
     const MachineRequest request = {0};
-    ck_assert(!machine_obtain(&request, &machine, &fresh, kept));
     ck_assert(machine_cache_path(found, sizeof found));
     keep_at(&machine, found);
-    other = machine;
     if (_i == 2) strcpy(other.fingerprint, "another CPU");
     if (_i == 3) other.threads++;
     if (_i == 4) other.measured = false;
@@ -238,8 +245,7 @@ END_TEST
 // Ceilings of memory that were too low rise; too high ones stay, and all of them where there is no
 // room, or they are no measured ones of this machine.
 START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
-    Machine machine;
-    ck_assert_msg(!machine_calibrate(NULL, NULL, &machine), "%s", error_message());
+    Machine machine = measured_once();
     int last = machine.n_levels - 1;
     MachineLevel *level = &machine.levels[last];
     const MachineRates low = {.fill = 1.0, .move = 1.0}, high = {.fill = 1e20, .move = 1e20};
@@ -417,6 +423,8 @@ START_TEST(a_sweep_finds_where_levels_end) {
 END_TEST
 
 int main(void) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return 1;
     const HarnessTest tests[] = {
         {the_cache_has_its_place, 0},
         {beside_other_work_ceilings_are_not_kept, 0},
