@@ -14,7 +14,7 @@ enum { MIB = 1 << 20 };
 
 // ---- exhausted ---------------------------------------------------------------------------------
 // A model whose activations take far more than its parameters.
-enum { PIXELS = 16, WIDTH = 512, CLASSES = 4, SMALL_BATCH = 64, LARGE_BATCH = 8192 };
+enum { PIXELS = 16, WIDTH = 128, CLASSES = 4, SMALL_BATCH = 64, LARGE_BATCH = 8192 };
 
 typedef struct Session {
     Layer *model;
@@ -68,7 +68,7 @@ START_TEST(a_batch_that_is_too_large_is_told_and_a_smaller_one_runs) {
     FAKE(void, fake_set_memory, size_t);
     FAKE(size_t, fake_live_bytes, void);
     cuda_device_use();
-    size_t limit = fake_live_bytes() + 44 * (size_t)MIB;
+    size_t limit = fake_live_bytes() + 11 * (size_t)MIB;
     fake_set_memory(limit);
     Session s = {.model = mlp_new((int64_t[]){PIXELS, WIDTH, WIDTH, CLASSES}, 4, mlp_defaults())};
     s.optimizer = optimizer_new(s.model, optimizer_defaults(OPTIMIZER_ADAM));
