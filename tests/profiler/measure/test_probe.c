@@ -231,7 +231,8 @@ START_TEST(a_look_that_fails_is_no_failure) {
     uint64_t with = memory_requests() - before;
     profile_free(&profile);
     ck_assert_uint_gt(with, without + 10);
-    for (uint64_t i = 1; i < with - without; i += 1 + i / 8) {
+    uint64_t part = harness_is_slow() ? 2 : 8;
+    for (uint64_t i = 1; i < with - without; i += 1 + i / part) {
         memory_fail_at(without + i);
         profile = profile_net(&task, OPTIMIZER_ADAM, 5.0);
         memory_fail_at(0);

@@ -77,13 +77,13 @@ END_TEST
 
 // In turns, and by so much that no other work on the machine turns it over.
 START_TEST(what_takes_many_times_as_long_is_slower) {
-    folder_expect("--layers 2000,2000,10 --batch 8 --iterations 10 --against --layers=20,10", 1,
+    folder_expect("--layers 1000,1000,10 --batch 8 --iterations 10 --against --layers=20,10", 1,
                   " times as slow (", NULL);
-    ProgramRun got = folder_run("profile_mlp", SMALL "--against --layers=2000,2000,10");
+    ProgramRun got = folder_run("profile_mlp", SMALL "--against --layers=1000,1000,10");
     const char *line = strchr(got.out, '\n');
     ck_assert_msg(got.status == 0 && line && strstr(got.out, "% faster (") &&
                       strstr(got.out, "% faster (") < line &&
-                      strstr(got.out, " than with --layers=2000,2000,10"),
+                      strstr(got.out, " than with --layers=1000,1000,10"),
                   "%d: %s %s", got.status, got.out, got.err);
     ck_assert_ptr_nonnull(strstr(got.out, "each change seen in two sets of runs"));
     ck_assert_ptr_nonnull(strstr(got.out, "10 runs, the base 10; 95% sure"));
