@@ -92,7 +92,8 @@ UNKNOWN_TOPICS := $(and $(filter test asan tsan valgrind,$(MAKECMDGOALS)),$(stri
     $(filter-out $(ALL_TOPICS),$(TEST))))
 $(if $(UNKNOWN_TOPICS),$(error TEST=$(UNKNOWN_TOPICS) is no topic; the topics are: $(ALL_TOPICS)))
 # What takes longest begins first, so that no processor waits for it in the end.
-LONGEST := cuda_orders profile_training machine cuda ops random_shapes profile_diff_program
+LONGEST := profile_training cuda_orders machine cuda ops profile_diff_program cuda_support \
+    cuda_failures zoo_steps guest profile_stop probe
 longest_first = $(foreach topic,$(LONGEST),$(filter $(topic),$(1))) $(filter-out $(LONGEST),$(1))
 topic_programs = $(call tests_of,$(call longest_first,$(or $(TEST),$(if $(TOPICS_$(1)),\
     $(filter $(TOPICS_$(1)),$(ALL_TOPICS)),$(ALL_TOPICS)))))
