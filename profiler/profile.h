@@ -184,10 +184,9 @@ typedef struct Profile {
     bool one_batch;           // the model takes no batch but this
 
     const char *config; // the caller's: options of its command that came from a file, one a line
-    // It ran, and predicted = executed, in every count of every layer and every byte. Where the two
-    // differ, the first count that does; "": none, or nothing ran to compare with.
-    bool reconciled;
-    char difference[200];
+    bool
+        reconciled; // the step ran, and predicted = executed in each count of each layer, and bytes
+    char difference[200]; // the first count that differs; "": none does, or nothing ran
     const struct OnnxAssumption *assumed; // the caller's: what its file does not say
     int n_assumed;
     const char *uncounted[PROFILE_UNCOUNTED]; // the first ops without a cost, and those missing

@@ -25,7 +25,7 @@ static bool goes_before(const Advice *a, const Advice *b) {
 }
 
 int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
-    if (!GIVEN(profile)) return 0;
+    if (!GIVEN(profile) || !GIVEN(advice)) return 0;
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     if (advice_known(step) == 0.0) return 0;
     Advice found[RULES];
@@ -56,7 +56,7 @@ static void print_line(const Advice *advice, int number, FILE *file) {
 }
 
 void advice_print(const Profile *profile, FILE *file) {
-    if (!GIVEN(profile)) return;
+    if (!GIVEN(profile) || !GIVEN(file)) return;
     Advice advice[ADVICE_MOST];
     int n = advice_find(profile, advice), worth = 0;
     if (n == 0) return;

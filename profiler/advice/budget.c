@@ -15,6 +15,10 @@ static Status check(const BudgetTask *task) {
     if (!task->model || !task->x)
         return error_set(STATUS_INVALID_ARGUMENT, "budget: %s is NULL",
                          task->model ? "x" : "the model");
+    if (task->kind != PROFILE_TRAINING && task->kind != PROFILE_INFERENCE)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "budget: a step of kind %d. HINT: PROFILE_TRAINING or PROFILE_INFERENCE",
+                         (int)task->kind);
     if (task->accumulate < 0 || task->accumulate > PROFILE_MOST_BATCHES)
         return error_set(STATUS_INVALID_ARGUMENT,
                          "budget: the gradients of %lld batches are to add up. HINT: 1 to %d",

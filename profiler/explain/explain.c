@@ -41,7 +41,7 @@ static void print_heading(const Profile *profile, FILE *file) {
 }
 
 Status explain_print(const Profile *profile, const char *pattern, FILE *file) {
-    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
+    if (!GIVEN(profile) || !GIVEN(file)) return STATUS_INVALID_ARGUMENT;
     bool any = !pattern;
     for (int i = 0; pattern && i < profile->n_layers; i++)
         any = any || is_meant(profile, &profile->layers[i], pattern);

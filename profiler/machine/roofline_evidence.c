@@ -122,7 +122,7 @@ static void say_overhead(char *text, const Machine *machine, const RooflineInput
 
 char *roofline_evidence(const Machine *machine, const RooflineInput *input,
                         const Roofline *roofline, char text[ROOFLINE_TEXT]) {
-    if (!GIVEN(input) || !GIVEN(roofline) || !GIVEN(text)) return NULL;
+    if (!GIVEN(machine) || !GIVEN(input) || !GIVEN(roofline) || !GIVEN(text)) return NULL;
     Text roof = text_duration(roofline->roof_seconds);
     text[0] = '\0';
     switch (roofline->bound) {

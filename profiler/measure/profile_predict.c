@@ -248,13 +248,13 @@ static Status predict_larger(const Work *work, OptimizerConfig config, Shape out
     one.accumulate = 1;
     int64_t more = work->x->shape.ndim > 0 ? work->x->shape.dims[0] : 0;
     Status status = profile_predict_peak(work, config, out, 1, &larger);
-    profile->one_batch = status && status != STATUS_OUT_OF_MEMORY;
+    profile->one_batch = status && status != STATUS_OUT_OF_MEMORY && status != STATUS_IO;
     if (!status) profile->bytes_per_sample = larger.peak.total - profile->predicted.peak.total;
     if (!status && work_batches(work) > 1) {
         status = profile_predict_peak(&one, config, out, more * (work_batches(work) - 1), &larger);
         if (!status) profile->large_batch_bytes = larger.peak.total;
     }
-    if (status == STATUS_OUT_OF_MEMORY) return status;
+    if (status == STATUS_OUT_OF_MEMORY || status == STATUS_IO) return status;
     error_clear();
     return STATUS_OK;
 }

@@ -308,7 +308,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
         options->fuse = filed.fuse;
         options->no_fuse = filed.no_fuse;
     }
-    options_inputs_merge(options, &filed);
+    if (!options_inputs_merge(options, &filed)) return false;
     options->told = options->help || options->version || options->devices || options->list ||
                     options->man || options->completion;
     if (options->told) return true; // whatever else was typed: that may be why

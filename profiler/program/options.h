@@ -80,9 +80,10 @@ typedef struct Options {
     int n_inputs;
     const char *sizes[OPTIONS_MAX_SIZES]; // for what the file leaves open: "seq=128"
     int n_sizes;
-    const char *output;    // a file for the first result; NULL: none
-    bool inference, train; // the last that was said; where neither was, what the network opens as
-    bool kind_said;        // one of the two was given
+    const char *output; // a file for the first result; NULL: none
+    bool inference;     // rather than a training step, as it was said, or as the network opens
+    bool train;         // --train was said, and --inference not behind it
+    bool kind_said;     // one of the two was said
     bool list, partial;
 
     bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
@@ -153,6 +154,8 @@ typedef struct Options {
 // The value of an --input: what stands behind its NAME=, or the whole text where it has no name or
 // is as it stands the name of a file.
 const char *options_input_value(const char *text);
+// Does a flag read or write this file? (--peaks, --json ...)
+bool options_has_file(const Options *options, const char *path);
 bool options_is_onnx(const char *model); // by its name: "NAME.onnx", in any case of letters
 
 // False after one line on standard error: what, where, and what to do (exit status 2).

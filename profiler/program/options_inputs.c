@@ -25,30 +25,33 @@ static bool take_last(const char *text, size_t length, const char *list[], int *
 
 static size_t name_length(const char *text) { return (size_t)(options_input_value(text) - text); }
 
+static bool add_input(Options *options, const char *text) {
+    return take_last(text, name_length(text), options->inputs, &options->n_inputs,
+                     OPTIONS_MAX_INPUTS) ||
+           options_refuse(options, "--input %s: at most %d inputs can be told", text,
+                          OPTIONS_MAX_INPUTS);
+}
+
 // Files that are told by their places are replaced all together, as names are one by one.
-void options_inputs_merge(Options *options, const Options *filed) {
+bool options_inputs_merge(Options *options, const Options *filed) {
     const Options typed = *options;
-    bool by_place = false;
+    bool by_place = false, fits = true;
     for (int i = 0; i < typed.n_inputs; i++)
         by_place = by_place || name_length(typed.inputs[i]) == 0;
     options->n_inputs = 0;
     for (int i = 0; i < filed->n_inputs; i++)
         if (!by_place || name_length(filed->inputs[i]) > 0)
             options->inputs[options->n_inputs++] = filed->inputs[i];
-    for (int i = 0; i < typed.n_inputs; i++)
-        take_last(typed.inputs[i], name_length(typed.inputs[i]), options->inputs,
-                  &options->n_inputs, OPTIONS_MAX_INPUTS);
+    for (int i = 0; i < typed.n_inputs && fits; i++) fits = add_input(options, typed.inputs[i]);
+    return fits;
 }
 
 bool take_input(Options *options, const Flag *flag, const char *text) {
     if (!text[0])
         return options_refuse(options,
-                              "--%s %s: expected NAME=1x3x224x224, NAME=FILE.npy or FILE.npy",
-                              flag->name, text);
-    return take_last(text, name_length(text), options->inputs, &options->n_inputs,
-                     OPTIONS_MAX_INPUTS) ||
-           options_refuse(options, "--%s %s: at most %d inputs can be told", flag->name, text,
-                          OPTIONS_MAX_INPUTS);
+                              "--%s is empty: expected NAME=1x3x224x224, NAME=FILE.npy or FILE.npy",
+                              flag->name);
+    return add_input(options, text);
 }
 
 // "seq=128". What stands before the last '=' is the name: "2*seq", or whatever a file has.
@@ -58,8 +61,9 @@ bool take_open_size(Options *options, const Flag *flag, const char *text) {
     errno = 0;
     long long size = sign && sign > text ? strtoll(sign + 1, &end, 10) : -1;
     if (size < 0 || size > INT32_MAX || errno || end == sign + 1 || *end)
-        return options_refuse(options, "--%s %s: expected a NAME and a number, as seq=128",
-                              flag->name, text);
+        return options_refuse(options,
+                              "--%s %s: expected a NAME and a whole number up to %d, as seq=128",
+                              flag->name, text, INT32_MAX);
     size_t length = (size_t)(sign + 1 - text);
     return take_last(text, length, options->sizes, &options->n_sizes, OPTIONS_MAX_SIZES) ||
            options_refuse(options, "--%s %s: at most %d sizes can be told", flag->name, text,

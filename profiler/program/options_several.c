@@ -27,8 +27,8 @@ bool options_take_kind(Options *options) {
     if (options->kind_said || options->generate || options_about_training(options)) return true;
     if (file && other)
         return options_refuse(options,
-                              "%s opens as inference, and %s as a training step; --inference or "
-                              "--train",
+                              "%s opens as inference, and %s as a training step; say "
+                              "--inference or --train",
                               file, other);
     options->inference = file != NULL;
     return true;

@@ -47,10 +47,11 @@ extern const char options_exit_text[]; // of the help
 bool options_fit_together(Options *options);
 bool options_can_be_done(Options *options);
 // options_inputs.c: puts the inputs from a --config file before those that were typed.
-void options_inputs_merge(Options *options, const Options *filed);
+bool options_inputs_merge(Options *options, const Options *filed);
 // The first given flag that only training has: "optimizer"; NULL: there is none.
 const char *options_about_training(const Options *options);
-bool options_files_differ(const Options *options); // that it writes, from one another
+// options_files.c: the files that it writes, from one another, and from those that it reads.
+bool options_files_differ(const Options *options);
 // options_several.c: the same of several networks, comparisons, sweeps and limits.
 bool options_take_kind(Options *options); // inference or a training step, where nobody says which
 bool options_of_several(const Options *options);

@@ -272,8 +272,8 @@ static int misunderstood(const ProgramKind *kind, const Options *own, const char
         bool unlike = !options.kind_said && own->inference != options.inference;
         if (idle) options_refuse(own, "%s: --%s changes nothing that is measured", other, idle);
         if (!idle && unlike)
-            options_refuse(own, "%s: it opens as %s, and %s as %s; --inference or --train", other,
-                           kind_name(&options), own->model ? own->model : "the other",
+            options_refuse(own, "%s: it opens as %s, and %s as %s; say --inference or --train",
+                           other, kind_name(&options), own->model ? own->model : "the other",
                            kind_name(own));
         code = idle || unlike ? EXIT_USAGE : kind->find(&program) ? fail(kind) : EXIT_SUCCESS;
         onnx_model_free(&program.onnx);
@@ -304,15 +304,15 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
 static void need_room(const ProgramKind *kind) {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {
-        fprintf(stderr,
-                "%s: the stack may have %lld kB, and %d are needed. HINT: a higher ulimit -s\n",
-                kind->line.name, (long long)(stack.rlim_cur >> 10), LEAST_STACK >> 10);
+        fprintf(stderr, "%s: the stack may have %lld kB, and %d are needed. HINT: ulimit -s %d\n",
+                kind->line.name, (long long)(stack.rlim_cur >> 10), LEAST_STACK >> 10,
+                LEAST_STACK >> 10);
         _exit(EXIT_UNUSABLE);
     }
     if (blas_has_room()) return;
     fprintf(stderr,
-            "%s: there is no room for what a matrix product takes, 144 MiB of addresses. HINT: a "
-            "higher ulimit -v\n",
+            "%s: there is no room for what a matrix product takes, 147456 kB of addresses. HINT: "
+            "ulimit -v unlimited, or 150000 more than now\n",
             kind->line.name);
     _exit(EXIT_UNUSABLE);
 }

@@ -97,8 +97,10 @@ char *program_input_text(const struct ZooModel *network, const int64_t *dims,
 // program_onnx.c: the same of an ONNX file.
 Status program_find_onnx(Program *program);
 Layer *program_onnx_new(const Program *program);
-Status program_onnx_batches(const Program *program); // refused where numbers told are for one
-ModelSource program_source(const Program *program);  // for other batches, where it leaves them open
+// STATUS_INVALID_ARGUMENT where numbers of an --input decide shapes: they are for one batch.
+Status program_onnx_batches(const Program *program);
+// It makes the model for another batch, where the file leaves that open; else model_new is NULL.
+ModelSource program_source(const Program *program);
 Tensor *program_onnx_input_new(const Program *program); // the first, as told; NULL: nothing is said
 void program_onnx_note(const OnnxModel *about, Profile *profile); // what it knows of the file
 // program_data.c: reads or draws images or a text where there will be training; says why not.
@@ -178,7 +180,8 @@ Status program_try(Program *program);
 Status program_answer(Program *program);
 Status program_shrink(const Program *program, Layer *model); // --shrink, of weights at hand
 Status program_check_files(const Options *options);          // can they be written?
-Status program_trend(const Options *options);                // the answer to --trend
+Status program_check_outputs(const Program *program); // the same of what --output writes of a file
+Status program_trend(const Options *options);         // the answer to --trend
 // A training step on the resident batch, or on those of a loader, in scopes of its own.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader);
 // --output: what a model makes of the resident batch.

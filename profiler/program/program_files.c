@@ -127,18 +127,57 @@ static Status write_trace(Program *program, const char *path) {
     return status;
 }
 
-// The first goes where it was asked for, "y.npy", the others beside it: "y.1.npy".
-static Status write_one(const char *path, int i, Tensor *y, const char *type) {
-    Tensor *dense = y ? tensor_contiguous(y) : NULL;
-    if (!dense) return error_status();
-    if (i == 0) return npy_write_as(dense, type, path);
+// ---- the outputs -------------------------------------------------------------------------------
+// Where output `i` goes: the first to what was asked for, "y.npy", the others beside it: "y.1.npy".
+static char *output_path_new(const char *path, int i) {
     size_t length = strlen(path), stem = length, size = length + 16;
+    if (i == 0) return memory_copy_string(path);
     if (length > 4 && strcmp(path + length - 4, ".npy") == 0) stem = length - 4;
     char *other = memory_new(size);
-    if (!other) return error_status();
-    snprintf(other, size, "%.*s.%d%s", (int)stem, path, i, path + stem);
-    Status status = npy_write_as(dense, type, other);
-    memory_free(other);
+    if (other) snprintf(other, size, "%.*s.%d%s", (int)stem, path, i, path + stem);
+    return other;
+}
+
+static Status check_output(const Options *options, int i) {
+    char *path = output_path_new(options->output, i);
+    if (!path) return error_status();
+    if (options_has_file(options, path))
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "--output %s: output %d goes to %s, which is read, or written by another flag. "
+                  "HINT: name another",
+                  options->output, i, path);
+    else
+        whole_file_check(path);
+    memory_free(path);
+    return error_status();
+}
+
+Status program_check_outputs(const Program *program) {
+    const Options *options = program->options;
+    int n = program->onnx.n_outputs;
+    struct stat about;
+    if (!options->output || n < 2) return STATUS_OK;
+    bool there = stat(options->output, &about) == 0;
+    if (n > LAYER_MAX_OUTPUTS)
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--output: this model has %d outputs, and at most %d can be written. "
+                         "HINT: leave out --output",
+                         n, LAYER_MAX_OUTPUTS);
+    if (strcmp(options->output, "-") == 0 || (there && !S_ISREG(about.st_mode)))
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--output %s: this model has %d outputs, each of which needs a file. "
+                         "HINT: --output y.npy writes y.1.npy, too",
+                         options->output, n);
+    for (int i = 1; i < n; i++)
+        if (check_output(options, i)) return error_status();
+    return STATUS_OK;
+}
+
+static Status write_one(const char *path, int i, Tensor *y, const char *type) {
+    Tensor *dense = y ? tensor_contiguous(y) : NULL;
+    char *own = dense ? output_path_new(path, i) : NULL;
+    Status status = own ? npy_write_as(dense, type, own) : error_status();
+    memory_free(own);
     return status;
 }
 
@@ -146,10 +185,6 @@ static Status write_each(const Program *program, Layer *model, const char *path)
     const OnnxModel *onnx = &program->onnx;
     int n = program->subject.is_onnx ? onnx->n_outputs : 1;
     Tensor *y[LAYER_MAX_OUTPUTS] = {NULL};
-    if (n > LAYER_MAX_OUTPUTS)
-        return error_set(STATUS_INVALID_ARGUMENT,
-                         "--output: this model has %d outputs, and at most %d can be written", n,
-                         LAYER_MAX_OUTPUTS);
     layer_forward_each(model, &program->x, 1, y, n);
     for (int i = 0; i < n && !error_pending(); i++) {
         const char *type = !program->subject.is_onnx && y[i]->dtype == DTYPE_INT64 ? "i8" : "f4";

@@ -196,8 +196,8 @@ static void remark_on(const OnnxModel *about, Subject *subject) {
 static Status take_input(const OnnxModel *about, Subject *subject) {
     if (about->n_inputs == 0)
         return error_set(STATUS_FORMAT,
-                         "%s: this model takes no input. HINT: one that "
-                         "does; nothing runs in this",
+                         "%s: this model has no input, so that nothing runs in it. HINT: export "
+                         "it with its inputs as inputs, not as constants",
                          subject->file);
     const OnnxPort *first = &about->inputs[0];
     bool ids = first->dtype == DTYPE_INT64, image = first->shape.ndim == 4;
@@ -228,6 +228,7 @@ Status program_find_onnx(Program *program) {
     if (!status) status = look_at(program, &told, about);
     if (!status) status = inputs_check(&told, about, subject->file);
     if (!status) status = take_input(about, subject);
+    if (!status) status = program_check_outputs(program);
     if (!status) remark_on(about, subject);
     inputs_free(&told);
     return status;

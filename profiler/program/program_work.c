@@ -66,6 +66,8 @@ static char *work_new(const Program *program, bool files) {
         const char *const read[] = {"/proc/self/exe", options->config, options->data};
         for (int i = 0; i < 3 && files; i++) add_file(read[i], stream);
         for (int i = 0; i < options->n_models && files; i++) add_file(options->models[i], stream);
+        for (int i = 0; i < options->n_inputs && files; i++)
+            add_file(options_input_value(options->inputs[i]), stream);
     }
     if (stream && fclose(stream) == 0) kept = memory_copy_string(text);
     free(text);

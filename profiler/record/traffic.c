@@ -25,7 +25,7 @@ void traffic_add(Traffic *to, const Traffic *more) {
 }
 
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
-    if (!GIVEN(to) || !GIVEN(op)) return;
+    if (!GIVEN(to) || !GIVEN(op) || !GIVEN(cost)) return;
     for (int i = 0; i < MACHINE_MAX_LEVELS; i++) add_level(&to->level[op->team][i], &op->level[i]);
     add_level(&to->other[op->team], &op->other);
     to->slow[op->team].roots += op->slow.roots;

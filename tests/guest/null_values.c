@@ -91,13 +91,20 @@ Machine *value_Machine(void) {
     return machine;
 }
 Profile *value_Profile(void) {
-    Profile *profile = value_zeros(sizeof *profile);
-    Device *before = context_current()->device;
-    context_set_device(device_meta());
+    Profile *profile = value_zeros(sizeof *profile); // of a step that ran: there is advice
     went(profile_training(value_Layer(), plain_OptimizerConfig(), value_Tensor(),
                           value_Tensor_labels(), plain_ProfileOptions(), profile));
-    context_set_device(before);
     return profile;
+}
+OpTraffic *value_OpTraffic(void) {
+    OpTraffic *traffic = value_zeros(sizeof *traffic);
+    traffic->team = TEAM_ONE;
+    return traffic;
+}
+Roofline *value_Roofline(void) {
+    Roofline *roofline = value_zeros(sizeof *roofline);
+    roofline->bound = BOUND_COMPUTE;
+    return roofline;
 }
 Profiler *value_Profiler(void) { return made(profiler_new(plain_ProfilerOptions())); }
 Timeline *value_Timeline(void) {
@@ -119,6 +126,7 @@ char *value_char(void) {
     strcpy(text, "a");
     return text;
 }
+char *value_char_pattern(void) { return strcpy(value_zeros(64), "*"); }
 char *value_char_path(void) { return strcpy(value_zeros(64), "file"); }
 FILE *value_FILE(void) { return made(fopen("/dev/null", "w")); }
 Shape plain_Shape(void) { return SHAPE(2, 3); }

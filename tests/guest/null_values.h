@@ -40,6 +40,8 @@ Safetensors *value_Safetensors(void);
 Checkpoint *value_Checkpoint(void);
 Machine *value_Machine(void);
 Profile *value_Profile(void);
+OpTraffic *value_OpTraffic(void);
+Roofline *value_Roofline(void);
 Profiler *value_Profiler(void);
 Timeline *value_Timeline(void);
 Reuse *value_Reuse(void);
@@ -48,10 +50,11 @@ BudgetTask *value_BudgetTask(void);
 const ZooModel *value_ZooModel(void);
 
 // ---- plain data --------------------------------------------------------------------------------
-char *value_char(void);      // "a", and room behind it
-char *value_char_path(void); // a file that is none yet, in the current folder
-FILE *value_FILE(void);      // which keeps nothing
-Shape plain_Shape(void);     // (2, 3)
+char *value_char(void);         // "a", and room behind it
+char *value_char_pattern(void); // "*"
+char *value_char_path(void);    // a file that is none yet, in the current folder
+FILE *value_FILE(void);         // which keeps nothing
+Shape plain_Shape(void);        // (2, 3)
 LoaderOptions plain_LoaderOptions(void);
 OptimizerConfig plain_OptimizerConfig(void);
 ProfileOptions plain_ProfileOptions(void);

@@ -1,10 +1,12 @@
 // test_profile_inference.c -- profile_model --inference: an evaluation from the first look at its
-// shapes on, so that a batch of one is counted, run, swept and compared where training refuses it.
+// shapes on, so that a batch of one is counted, run, swept and compared where training refuses it;
+// and where the outputs of a file go.
 #include <string.h>
 
-#include "tests/helpers/harness.h"
+#include "tests/helpers/onnx_files.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
+#include "tests/helpers/work_folder.h"
 
 #define ONE "BatchNorm2d(8)@1x8x1x1 " // one value per channel, which has no variance
 
@@ -88,11 +90,55 @@ START_TEST(training_still_refuses_it) {
 }
 END_TEST
 
+// Of a file, the first to the one that is named, the second beside it; what is read, or written by
+// another flag, is not lost to that.
+START_TEST(each_output_of_a_file_has_a_file) {
+    if (onnx_is_absent()) test_skip("this build reads no ONNX files");
+    work_folder_begin();
+    work_folder_run(
+        "cp \"$OLDPWD\"/" FOLDER "topk_nan.onnx m.onnx\n"
+        "run='profile_model m.onnx --peaks none --iterations 1 --warmup 2 --quiet'\n"
+        "refused() {\n"
+        "    code=0; $run \"$@\" >out 2>err || code=$?\n"
+        "    [ $code = 2 ] && [ ! -s out ] && [ $(wc -l <err) = 1 ] && grep -q HINT err\n"
+        "}\n"
+        "$run --output y.npy; [ -s y.npy ] && [ -s y.1.npy ]; cp y.1.npy before\n"
+        "refused --output y.npy --json y.1.npy\n"
+        "refused --output y.npy --peaks y.1.npy\n"
+        "refused --output -\n"
+        "refused --output /dev/null\n"
+        "cmp y.1.npy before; [ ! -e ./-.1 ]\n");
+    work_folder_end();
+}
+END_TEST
+
+// A sweep that was stopped goes on with the numbers that it began with, or anew.
+START_TEST(other_numbers_of_an_input_are_another_sweep) {
+    if (onnx_is_absent()) test_skip("this build reads no ONNX files");
+    work_folder_begin();
+    work_folder_run(
+        "cp \"$OLDPWD\"/" FOLDER "topk_nan.onnx m.onnx\n"
+        "profile_model m.onnx --device meta --quiet\n"
+        "run='profile_model m.onnx --input x.npy --iterations 1 --warmup 2 --peaks none'\n"
+        "numbers() { { printf '\\223NUMPY\\1\\0\\166\\0'\n"
+        "    printf '%-117s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 5), }\"\n"
+        "    printf \"$1%.0s\" 0 1 2 3 4 5 6 7 8 9; } >x.npy; }\n"
+        "numbers '\\0\\0\\200\\077'; $run --sweep threads=1 --save s.json >told\n"
+        "not grep -q 'measured before' told\n"
+        "$run --sweep threads=1 --save s.json >told; grep -q 'measured before' told\n"
+        "numbers '\\0\\0\\0\\100'; $run --sweep threads=1 --save s.json >told 2>&1 || :\n"
+        "not grep -q 'measured before' told\n");
+    work_folder_end();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {a_batch_of_one_is_counted_as_pytorch_counts_it, COUNTED},
         {each_question_is_asked_of_an_evaluation, ASKED},
         {training_still_refuses_it, 0},
+        {each_output_of_a_file_has_a_file, 0},
+        {other_numbers_of_an_input_are_another_sweep, 0},
         {NULL, 0},
     };
     return harness_main("profile_inference", tests);

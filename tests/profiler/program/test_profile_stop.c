@@ -140,7 +140,7 @@ START_TEST(without_room_for_a_product_it_says_so) {
         "code=0; (ulimit -v $kilobytes; exec timeout -s KILL 15 $mlp >out 2>err) || code=$?\n"
         "test $code = 3\n"
         "test $(grep -c . err) = 1\n"
-        "grep -q 'HINT: a higher ulimit -v' err\n"
+        "grep -q 'HINT: ulimit -v unlimited' err\n"
         "done");
 }
 END_TEST
