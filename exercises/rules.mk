@@ -117,7 +117,8 @@ IFS=:; for folder in $$PATH; do \
     file=$$folder/$(notdir $(LAB_CC)); \
     case $$(readlink -f "$$file") in *cache | *distcc) continue ;; esac; \
     [ ! -x "$$file" ] || { echo "$$file"; exit; }; \
-done
+done; \
+echo "no compiler $(notdir $(LAB_CC)) in PATH, but for caches of one" >&2; exit 1
 endef
 $(LAB)/tools: $(LAB)/command
 	@( $(if $(findstring /,$(LAB_CC)),echo '$(LAB_CC)',$(find_compiler)) ) >$@.new && \

@@ -52,7 +52,7 @@ Status archive_refuse(const ArchiveWalk *walk, const char *entry, const char *wh
 static const char *wrong_with(const char *name) {
     if (name[0] == '\0') return "has no name";
     if (name[0] == '/') return "is a path that leads out of the folder";
-    if (name[0] != '\0' && name[1] == ':') return "is a path that leads to another disk";
+    if (name[1] == ':') return "is a path that leads to another disk";
     for (const char *c = name; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) return "has control characters in its name";
     for (const char *part = name; part != NULL; part = strchr(part, '/')) {
@@ -115,7 +115,12 @@ static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, siz
     char *out = memory_new(MOST);
     if (out == NULL) return NULL;
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)count};
-    const char *wrong = inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK ? NULL : "no memory";
+    const char *wrong = NULL;
+    if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) {
+        error_set(STATUS_OUT_OF_MEMORY, "%.200s: no memory to unpack it", walk->path);
+        memory_free(out);
+        return NULL;
+    }
     stream.next_out = (Bytef *)out;
     stream.avail_out = MOST;
     while (wrong == NULL) {
@@ -140,7 +145,8 @@ static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, siz
 
 // ---- any ---------------------------------------------------------------------------------------
 static Status walk_any(ArchiveWalk *walk, const char *bytes, size_t count) {
-    if (count >= 4 && memcmp(bytes, "PK", 2) == 0) return archive_walk_zip(walk, bytes, count);
+    bool zip = count >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
+    if (zip) return archive_walk_zip(walk, bytes, count);
     if (count < 2 || memcmp(bytes, "\x1f\x8b", 2) != 0) return archive_walk_tar(walk, bytes, count);
     size_t unpacked = 0;
     char *tar = unzip(walk, bytes, count, &unpacked);

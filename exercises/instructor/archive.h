@@ -31,7 +31,7 @@ Status archive_each_of(const char *name, const char *bytes, size_t count, Archiv
 
 // Whether a name promises an archive that is read here; its end is then *stem bytes in (or NULL).
 bool archive_is_named(const char *name, size_t *stem);
-// What another kind of archive is called, "a .7z archive"; NULL: it is none.
+// The end of a name that promises another kind of archive, ".7z"; NULL: it promises none.
 const char *archive_other_kind(const char *name);
 
 // ---- between the readers ------------------------------------------------------------------------
@@ -39,7 +39,7 @@ typedef struct ArchiveWalk {
     const char *path; // for messages
     ArchiveTake *take;
     void *argument;
-    int entries;                 // so far
+    int entries, described;      // so far; and headers that only say more of the next one
     size_t bytes;                // unpacked so far
     char (*names)[ARCHIVE_NAME]; // owned: the names of all entries so far
     int n_names;

@@ -103,7 +103,8 @@ static const char *take_description(Entry *entry, const char *bytes) {
 static Status take_entry(ArchiveWalk *walk, Entry *entry, const char *bytes) {
     if (entry->type != '\0' && strchr("xgL", entry->type) != NULL) {
         const char *wrong = take_description(entry, bytes);
-        if (wrong == NULL && ++walk->entries > ARCHIVE_MOST_ENTRIES) wrong = "is one file too many";
+        if (wrong == NULL && ++walk->described > 2 * ARCHIVE_MOST_ENTRIES)
+            wrong = "is one file too many";
         return wrong ? archive_refuse(walk, entry->name, wrong) : STATUS_OK;
     }
     if (entry->long_name[0] != '\0') memcpy(entry->name, entry->long_name, ARCHIVE_NAME);

@@ -55,9 +55,8 @@ Member *class_add(Class *class, const char *student) {
 
 Status class_add_part(Member *member, const char *path, const char *name) {
     size_t one = sizeof *member->parts, had = (size_t)member->n_parts * one;
-    if (member->n_parts == CLASS_PARTS)
-        return error_set(STATUS_FORMAT, "more than %d files of %.60s. HINT: pack them", CLASS_PARTS,
-                         member->student);
+    member->too_many = member->too_many || member->n_parts == CLASS_PARTS;
+    if (member->too_many) return STATUS_OK; // which costs this student alone: stage.c refuses it
     Part *grown = memory_resize(member->parts, had, had + one);
     if (grown == NULL) return error_status();
     member->parts = grown;
@@ -158,17 +157,20 @@ static bool is_result(const char *full) {
 }
 
 static Status take_in(Class *class, const EntryName *name, const char *full) {
-    Member *member = class_find(class, name->student);
+    char student[CLASS_NAME];
+    snprintf(student, sizeof student, "%s", name->student);
+    class_clean_name(student);
+    Member *member = class_find(class, student);
     bool another = member != NULL && strcmp(member->platform_id, name->id) != 0;
-    if (another) { // two who are called the same: Canvas's numbers tell them apart
-        char student[CLASS_NAME];
+    if (another) { // two who are called the same: the platform's numbers tell them apart
+        member->shared = true;
         snprintf(student, sizeof student, "%.40s %.20s", name->student, name->id);
+        class_clean_name(student);
         member = class_find(class, student);
-        if (member == NULL) member = class_add(class, student);
-    } else if (member == NULL) {
-        member = class_add(class, name->student);
     }
+    if (member == NULL) member = class_add(class, student);
     if (member == NULL) return error_status();
+    member->shared = member->shared || another;
     snprintf(member->platform_id, CLASS_NAME, "%s", name->id);
     if (name->late) snprintf(member->note, sizeof member->note, "handed in late");
     return class_add_part(member, full, name->file);

@@ -36,9 +36,9 @@ static bool read_moodle(const char *entry, EntryName *name) {
     while (digits > entry && isdigit((unsigned char)digits[-1])) digits--;
     if (digits == at || digits - entry < 2 || digits[-1] != '_') return false;
     copy(name->student, CLASS_NAME, entry, (size_t)(digits - 1 - entry));
+    snprintf(name->id, CLASS_NAME, "#%.*s", (int)(at - digits), digits);
     at += typed != NULL ? strlen(text) : strlen(file);
     copy(name->file, ENTRY_FILE, at + (*at == '_'), strlen(at + (*at == '_')));
-    name->platform = "Moodle";
     if (typed != NULL) name->skipped = "typed into Moodle's own box: only files are graded";
     return true;
 }
@@ -57,7 +57,6 @@ static bool read_canvas(const char *entry, EntryName *name) {
         copy(name->id, CLASS_NAME, user, user_length);
         copy(name->file, ENTRY_FILE, after + 1, strlen(after + 1));
         name->late = late;
-        name->platform = "Canvas";
         return true;
     }
     return false;
@@ -97,6 +96,6 @@ EntryName entry_name(const char *entry, bool is_folder) {
             read_file(entry, &name);
     }
     if (name.skipped == NULL && strlen(name.student) == CLASS_NAME - 1)
-        name.skipped = "the name of its student has more than 62 letters: give it a shorter one";
+        name.skipped = "the name of its student is longer than 62 bytes: give it a shorter one";
     return name;
 }

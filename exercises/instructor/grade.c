@@ -210,15 +210,17 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
         graded->outcome = OUTCOME_ABSENT;
         return STATUS_OK;
     }
+    ConfineHold hold;
     Stage *stage = memory_new(sizeof *stage);
     if (stage == NULL) return error_status();
-    ConfineHold hold;
     confine_hold(&hold);
     Status status = stage_new(stage);
-    if (status == STATUS_OK && stage_fill(stage, member) != STATUS_OK)
-        refuse_submission(graded, stage);
-    else if (status == STATUS_OK)
+    if (status == STATUS_OK && stage_fill(stage, member) == STATUS_OK)
         take_notes(graded, stage, "");
+    else if (!status && (error_status() == STATUS_OUT_OF_MEMORY || room_is_full(&stage->room)))
+        status = error_status(); // a fault of the machine is nobody's
+    else if (!status)
+        refuse_submission(graded, stage);
     if (status == STATUS_OK) {
         write_mark(run, member, stage, graded->note, mark);
         bool known = is_graded(run, member, mark, &graded->result);

@@ -22,6 +22,7 @@ static void take_cell(const char **line, char cell[CLASS_NAME]) {
         if (quoted && *at == '"' && *++at != '"') break;
         if (used + 1 < CLASS_NAME) cell[used++] = *at;
     }
+    while (used > 0 && !quoted && cell[used - 1] == ' ') used--;
     cell[used] = '\0';
     at += strcspn(at, ",");
     *line = at + (*at == ',');
@@ -51,6 +52,11 @@ static Status each_line(Class *class, const char *path,
     if (text == NULL) return error_status();
     Status status = STATUS_OK;
     bool first = true;
+    size_t line_length = strcspn(text, "\r\n");
+    if (memchr(text, ';', line_length) != NULL && memchr(text, ',', line_length) == NULL)
+        status = error_set(STATUS_FORMAT,
+                           "%.200s: its cells are parted by ';'. HINT: save it as CSV with commas",
+                           path);
     char *begin = text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); // a byte-order mark
     for (char *line = strtok_r(begin, "\r\n", &rest); line != NULL && status == STATUS_OK;
          line = strtok_r(NULL, "\r\n", &rest)) {
@@ -112,13 +118,23 @@ static bool is_behind(const Class *class, const char *own, const char *name) {
     return others > 1 || all == 1;
 }
 
-// How sure it is that this row of the roster means the student of `own`; 0: it does not.
-static int match(const Class *class, const Member *own, const Member *row) {
+static bool is_ascii(const char *text) {
+    while (*text != '\0' && (unsigned char)*text < 0x80) text++;
+    return *text == '\0';
+}
+
+// How sure it is that this row of the roster means the student of `own`; 0: it does not. Where the
+// roster's ids are the platform's numbers, another number is another student; and a name that two
+// have in the class means neither.
+static int match(const Class *class, const Member *own, const Member *row, bool numbered) {
     if (!row->on_roster) return 0;
-    if (row->id[0] != '\0' && strcmp(row->id, own->platform_id) == 0) return 4;
-    if (row->id[0] != '\0' && strcasecmp(row->id, own->student) == 0) return 3;
-    if (is_name(row->name, own->student, false) || is_name(row->name, own->student, true)) return 2;
-    if (is_name(row->student, own->student, false)) return 2;
+    if (row->id[0] != '\0' && strcmp(row->id, own->platform_id) == 0) return 5;
+    if (row->id[0] != '\0' && strcasecmp(row->id, own->student) == 0) return 4;
+    bool number = own->platform_id[0] != '\0' && own->platform_id[0] != '#';
+    if (own->shared || (numbered && number && row->id[0] != '\0')) return 0;
+    if (is_name(row->name, own->student, false)) return 3;
+    if (is_name(row->student, own->student, false)) return 3;
+    if (is_ascii(own->student) && is_name(row->name, own->student, true)) return 2;
     if (is_behind(class, own->student, row->student) || is_behind(class, own->student, row->id))
         return 1;
     return 0;
@@ -128,18 +144,20 @@ static Status hand_over(Member *row, Member *own) {
     Status status = STATUS_OK;
     for (int i = 0; i < own->n_parts && status == STATUS_OK; i++)
         status = class_add_part(row, own->parts[i].path, own->parts[i].name);
-    snprintf(row->note, sizeof row->note, "came as %.70s%s%.60s", own->student,
-             own->note[0] ? ", " : "", own->note);
+    row->too_many = row->too_many || own->too_many;
+    size_t used = strlen(row->note);
+    snprintf(row->note + used, sizeof row->note - used, "%scame as %.70s%s%.60s", used ? "; " : "",
+             own->student, own->note[0] ? ", " : "", own->note);
     class_free_member(own);
     return status;
 }
 
 // The surest row of the roster; NULL with a note where there is none, or where two are as sure.
-static Member *find_row(const Class *class, Member *own) {
+static Member *find_row(const Class *class, Member *own, bool numbered) {
     Member *best = NULL;
     int most = 0, as_good = 0;
     for (int i = 0; i < class->count; i++) {
-        int found = match(class, own, &class->members[i]);
+        int found = match(class, own, &class->members[i], numbered);
         if (found < most || found == 0) continue;
         as_good = found > most ? 1 : as_good + 1;
         most = found;
@@ -149,20 +167,44 @@ static Member *find_row(const Class *class, Member *own) {
         snprintf(own->note, sizeof own->note,
                  "%d on the roster may be called so: give its folder the right one's name",
                  as_good);
+    else if (best == NULL && own->shared)
+        snprintf(own->note, sizeof own->note,
+                 "two have this name: give each folder the name that the roster has");
     else if (best == NULL)
         snprintf(own->note, sizeof own->note, "nobody on the roster is called so");
     return as_good == 1 ? best : NULL;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Is any id of the roster a number that the platform gave a file?
+static bool is_numbered(const Class *class) {
+    const char **ids = memory_new(((size_t) class->count + 1) * sizeof *ids);
+    size_t n = 0;
+    bool found = false;
+    for (int i = 0; ids && i < class->count; i++)
+        if (class->members[i].id[0] != '\0') ids[n++] = class->members[i].id;
+    if (n > 0) qsort(ids, n, sizeof *ids, compare_texts);
+    for (int i = 0; n > 0 && i < class->count && !found; i++) {
+        const char *own = class->members[i].platform_id;
+        found = own[0] != '\0' && bsearch(&own, ids, n, sizeof *ids, compare_texts) != NULL;
+    }
+    memory_free(ids);
+    return found;
 }
 
 // All rows are found before anything is handed over, because GitHub's names are told by all of
 // them.
 static Status match_all(Class *class) {
     Member **rows = memory_new(((size_t) class->count + 1) * sizeof(Member *));
-    Status status = rows ? STATUS_OK : error_status();
+    bool numbered = rows && is_numbered(class);
+    Status status = error_status();
     int kept = 0;
     for (int i = 0; i < class->count && status == STATUS_OK; i++) {
         Member *own = &class->members[i];
-        rows[i] = own->on_roster || own->n_parts == 0 ? NULL : find_row(class, own);
+        rows[i] = own->on_roster || own->n_parts == 0 ? NULL : find_row(class, own, numbered);
     }
     for (int i = 0; i < class->count && status == STATUS_OK; i++)
         if (rows[i] != NULL) status = hand_over(rows[i], &class->members[i]);

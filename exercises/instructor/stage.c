@@ -17,6 +17,7 @@
 #include "tensor/memory.h"
 
 enum { MOST_INNER = 4, MOST_DEPTH = 32, MOST_COPIES = 100 };
+enum { OF_COPY = 1000 }; // in a rank: a copy's name counts for more than where it lies
 
 typedef struct Inner { // an archive that lies inside what is handed in
     char name[STAGE_PATH];
@@ -94,7 +95,7 @@ static int rank_of(const char *path, int copy) {
     int depth = 0;
     for (const char *c = path; *c != '\0'; c++) depth += *c == '/';
     int late = copy == 0 ? 0 : MOST_COPIES + 1 - (copy < MOST_COPIES ? copy : MOST_COPIES);
-    return 1000 * late + 2 * (depth < 400 ? depth : 400) + !at_home;
+    return OF_COPY * late + 2 * (depth < 400 ? depth : 400) + !at_home;
 }
 
 static Status put(Filling *filling, StagedFile *file, const char *path, int copy, const char *bytes,
@@ -103,18 +104,22 @@ static Status put(Filling *filling, StagedFile *file, const char *path, int copy
     char digest[STAGE_DIGEST], shown[STAGE_PATH];
     int rank = rank_of(path, copy);
     const char *within = filling->within;
-    snprintf(shown, sizeof shown, "%.60s%s%.64s", within, within[0] ? "/" : "", path);
+    size_t length = strlen(path), cut = length > 63 ? length - 60 : 0; // the end says more
+    snprintf(shown, sizeof shown, "%.60s%s%s%.63s", within, within[0] ? "/" : "", cut ? "..." : "",
+             path + cut);
     digest_text(bytes, count, digest);
     bool first = file->digest[0] == '\0', same = strcmp(digest, file->digest) == 0;
     if (!first && !same && rank >= file->rank) {
         memcpy(file->other, shown, STAGE_PATH);
+        file->other_rank = rank;
         if (rank == file->rank && strcmp(file->name, "MANIFEST") != 0) file->tied = true;
         return STATUS_OK;
     }
     if (!first && rank >= file->rank) return STATUS_OK;
+    file->tied = false;
     if (!first && !same) {
         memcpy(file->other, file->from, STAGE_PATH);
-        file->tied = false;
+        file->other_rank = file->rank;
     }
     memcpy(file->from, shown, STAGE_PATH);
     file->rank = rank;
@@ -283,13 +288,13 @@ static Status settle(Stage *stage) {
             return error_set(STATUS_FORMAT,
                              "%s is there twice, as %s and as %s. HINT: keep one of them",
                              file->name, file->from, file->other);
-        int copy;
         if (file->other[0] == '\0') continue;
-        (void)asked_is_meant(file->name, file_name(file->other), &copy);
+        bool same_name = file->rank / OF_COPY == file->other_rank / OF_COPY;
         note(stage, "%s taken, not %s: %s", file->from, file->other,
-             file->copy == copy ? "it lies further out"
-             : file->copy == 0  ? "its name is exact"
-                                : "the later copy");
+             same_name && file->rank / 2 == file->other_rank / 2 ? "it lies in exercises/"
+             : same_name                                         ? "it lies further out"
+             : file->copy == 0                                   ? "its name is exact"
+                                                                 : "the later copy");
     }
     if (stage->staged > 0) return STATUS_OK;
     return error_set(STATUS_FORMAT, "no file of an exercise%s%s. HINT: ./lab submit",
@@ -314,6 +319,8 @@ static Status fill(Stage *stage, const Part *parts, int count) {
 }
 
 Status stage_fill(Stage *stage, const Member *member) {
+    if (member->too_many)
+        return error_set(STATUS_FORMAT, "more than %d files. HINT: pack them", CLASS_PARTS);
     return fill(stage, member->parts, member->n_parts);
 }
 

@@ -34,9 +34,8 @@ enum { CLASS_NAME = 64, ENTRY_FILE = 256 };
 
 typedef struct EntryName {
     char student[CLASS_NAME]; // "doejane", "Jane Doe"; "": it says nobody's
-    char id[CLASS_NAME];      // the user's number in Canvas; "": another platform
+    char id[CLASS_NAME];      // the user's number in Canvas, "#123" in Moodle; "": another platform
     char file[ENTRY_FILE];    // what the student called it: "ex05_clock.c"; "": the entry itself
-    const char *platform;     // "Canvas", "Moodle"; NULL: none, or one that changes no name
     const char *skipped;      // why it is no submission; NULL: it may be one
     bool late;
 } EntryName;
@@ -58,11 +57,13 @@ typedef struct Member {
     char folder[CLASS_NAME];  // safe as a file's name, and nobody else's: "jane@x.edu"
     char name[CLASS_NAME];    // for people, from the roster or the export; "": not known
     char id[CLASS_NAME], section[CLASS_NAME]; // of the roster, for a gradebook
-    char platform_id[CLASS_NAME];             // the number in the platform's names; "": none
+    char platform_id[CLASS_NAME];             // as EntryName.id: tells apart who has one name
     char note[160]; // for the instructor, on how it came: "handed in late"; "": nothing
     int written;    // points of answers in writing; WRITTEN_NONE: there are none
     bool on_roster;
-    Part *parts; // owned: the folders, archives and files of this student
+    bool shared;   // another one has the same name, and another number
+    bool too_many; // files: not all are among the parts
+    Part *parts;   // owned: the folders, archives and files of this student
     int n_parts;
 } Member;
 
@@ -123,6 +124,7 @@ typedef struct StagedFile {
     char from[STAGE_PATH];     // where it lay
     char other[STAGE_PATH];    // where one that was not taken lies; "": there is none
     int rank;                  // the file with the least is taken
+    int other_rank;            // of the other
     int copy;                  // 0: its name is exact
     bool tied;                 // another one has the same rank
 } StagedFile;

@@ -133,8 +133,13 @@ static int take_recorded(const Lab *lab, int64_t seed) {
     bool sound = mystery_read(text, &record, problem);
     memory_free(text);
     if (!sound) return lab_refuse(LAB_FILE, "--recorded: %s", problem);
-    if (record.seed != seed || !shows(&plan, &record))
-        return lab_refuse(LAB_FILE, "--recorded: %.300s/mystery.csv is no record of mystery %d",
+    if (record.seed != seed)
+        return lab_refuse(LAB_FILE, "--recorded: %.300s/mystery.csv is of mystery %d: name that",
+                          lab->options.recorded, (int)record.seed);
+    if (!shows(&plan, &record))
+        return lab_refuse(LAB_FILE,
+                          "--recorded: %.300s/mystery.csv does not show what mystery %d plants: "
+                          "ask your teacher for another",
                           lab->options.recorded, (int)seed);
     return copy_all(lab, &record) ? lab_fail() : tell(lab, seed);
 }

@@ -35,6 +35,8 @@ static void take_entry(const char *text) {
 static void take_class(char kind, const char *path, const char *text, uint64_t failing) {
     Class class = {.possible = WRITTEN_NONE};
     promise(class_add_names(&class, "ada bob") == STATUS_OK);
+    for (int i = 0; i < class.count; i++) // who handed in is looked for on the roster
+        promise(class_add_part(&class.members[i], "x", "x") == STATUS_OK);
     memory_fail_at(failing);
     Status status = kind == 0   ? class_add_roster(&class, path)
                     : kind == 1 ? class_add_written(&class, path)

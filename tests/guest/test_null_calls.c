@@ -25,7 +25,7 @@ static const struct {
     {NULL, NULL},
 };
 
-enum { CHILD_SECONDS = 60, SAID_OTHERWISE = 3 };
+enum { SAID_OTHERWISE = 3 };
 
 static int count_calls(void) {
     int n = 0;
@@ -45,7 +45,7 @@ static int status_of(const NullCall *call, int absent) {
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-        alarm(CHILD_SECONDS);
+        alarm((unsigned)harness_patience(4.0));
         if (!freopen("/dev/null", "w", stdout)) _exit(2);
         scope_open();
         _exit(call->call(absent) ? 0 : SAID_OTHERWISE);

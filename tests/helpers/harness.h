@@ -25,11 +25,10 @@ typedef struct HarnessTest {
 
 // Runs the table and prints each failure (name, file:line, message), each skip with its reason, and
 // last "topic: N passed, N failed, N skipped". Returns the exit status: 1 when anything failed.
-// A test has 20 seconds of each processor, and 300 of the clock, in which a machine that is busy
-// with other things gives it those (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that). Of
-// Check's other variables, CK_FORK=no runs everything in one process (without time limit),
-// CK_RUN_CASE=name runs one test ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes
-// TAP.
+// A test may use 20 seconds of processor time for each processor, and take 300 seconds by the clock
+// (CK_DEFAULT_TIMEOUT and CK_TIMEOUT_MULTIPLIER change that). Of Check's other variables,
+// CK_FORK=no runs everything in one process (without time limit), CK_RUN_CASE=name runs one test
+// ("name[3]" for a loop's index), CK_TAP_LOG_FILE_NAME=file writes TAP.
 int harness_main(const char *topic, const HarnessTest tests[]);
 
 // Ends the running test as skipped. Call it from the test's own thread, before it holds anything.

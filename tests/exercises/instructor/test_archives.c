@@ -124,10 +124,14 @@ START_TEST(what_is_no_archive_is_refused) {
         error_clear();
     }
     char *many = calloc(1, (ARCHIVE_MOST_ENTRIES + 3) * (size_t)BLOCK);
-    for (int i = 0; i <= ARCHIVE_MOST_ENTRIES; i++)
-        put_header(many + (size_t)i * BLOCK, "x", "00000000000", '0', 0);
+    for (int i = 0; i <= ARCHIVE_MOST_ENTRIES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "x%d", i);
+        put_header(many + (size_t)i * BLOCK, name, "00000000000", '0', 0);
+    }
     size_t count = (ARCHIVE_MOST_ENTRIES + 3) * (size_t)BLOCK;
     ck_assert_int_eq(read_archive(many, count, &files), STATUS_FORMAT);
+    ck_assert_msg(strstr(error_message(), "too many") != NULL, "%s", error_message());
     error_clear();
     free(many);
     work_folder_end();
@@ -456,9 +460,9 @@ START_TEST(a_platforms_name_says_whose_it_is) {
         {"doejane_12345_678_ex05_clock.c", false, "doejane", "12345", "ex05_clock.c"},
         {"doejane_LATE_12345_678_lab_1_2_x.zip", false, "doejane", "12345", "lab_1_2_x.zip"},
         {"doe-jane_1_2_a.tar", false, "doe-jane", "1", "a.tar"},
-        {"Jane Doe_123456_assignsubmission_file_", true, "Jane Doe", "", ""},
-        {"Jane Doe_123456_assignsubmission_file", true, "Jane Doe", "", ""},
-        {"Jane_Doe_1_assignsubmission_file_ex05_clock (1).c", false, "Jane_Doe", "",
+        {"Jane Doe_123456_assignsubmission_file_", true, "Jane Doe", "#123456", ""},
+        {"Jane Doe_123456_assignsubmission_file", true, "Jane Doe", "#123456", ""},
+        {"Jane_Doe_1_assignsubmission_file_ex05_clock (1).c", false, "Jane_Doe", "#1",
          "ex05_clock (1).c"},
         {"Jane Doe_123456_assignsubmission_onlinetext_", true, NULL, "", ""},
         {"lab-1-ada", true, "lab-1-ada", "", ""},

@@ -54,7 +54,7 @@ START_TEST(platforms_names_lead_to_the_roster) {
         "cp a.tgz 'Bob De La Cruz_2_assignsubmission_file_'\n"
         "for s in cid dan-x; do mkdir lab-1-$s; cp " RIGHT " lab-1-$s; done\n"
         "rm " RIGHT " a.tar a.tgz\n"
-        "printf '\\357\\273\\277Student,name,id\\r\\nj1,Jane Doe,1\\r\\nj2,\"Roe, John\",2\\r\\n"
+        "printf '\\357\\273\\277Student,name,id\\r\\nj1,Jane Doe,\\r\\nj2,\"Roe, John\" \\r\\n"
         "j3,A. Lovelace,91\\r\\nj4,Ann Lee,4\\r\\nj5,\"De La Cruz, Bob\",5\\r\\n"
         "cid,C,6\\r\\ndan-x,D,7\\r\\nx,Dan,8\\r\\n' >roster.csv");
     char option[64];
@@ -95,8 +95,44 @@ START_TEST(nobody_gets_what_may_be_anothers) {
     csv = grade_class(1, option);
     class_assert_in(csv, "\na,Jane Doe,absent,");
     class_assert_in(csv, "\ndoejane,,graded,5,");
-    class_assert_in(listing, "2 on the roster may be called so");
+    class_assert_in(listing, "two have this name: give each folder");
     end(csv);
+}
+END_TEST
+
+// What a platform's names say, and to whom it leads.
+START_TEST(one_name_of_two_people_leads_to_neither) {
+    static const struct {
+        const char *make, *roster, *rows[3]; // in class/, where the right file lies; rows: of it
+    } classes[] = {
+        {"for s in 111 222; do d=\"Jane Doe_${s}_assignsubmission_file_\"; mkdir \"$d\"; "
+         "cp " RIGHT " \"$d\"; done",
+         "a,Jane Doe",
+         {"\na,Jane Doe,absent,", "\nJane Doe,,graded,5,", "\nJane Doe #222,,graded,5,"}},
+        {"cp " RIGHT " doejane_11_1_" RIGHT "; cp " RIGHT " roejohn_33_3_" RIGHT,
+         "b,Jane Doe,22\nc,John Roe,33",
+         {"\nb,Jane Doe,absent,", "\ndoejane,,graded,5,", "\nc,John Roe,graded,5,"}},
+        {"mkdir 'Żak Jan_5_assignsubmission_file_'; cp " RIGHT " Ż*",
+         "a,Łak Jan",
+         {"\na,Łak Jan,absent,", ",graded,5,", ",graded,5,"}},
+        {"mkdir 'Żak Jan_5_assignsubmission_file_'; cp " RIGHT " Ż*",
+         "a,Łak Jan\nb,Żak Jan",
+         {"\na,Łak Jan,absent,", "\nb,Żak Jan,graded,5,", ",graded,5,"}},
+        {"for k in $(seq 201); do : >doejane_11_${k}_x.png; done; cp " RIGHT " bob_" RIGHT,
+         "bob",
+         {"\ndoejane,,refused,", "more than 200 files", "\nbob,,graded,5,"}}};
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        char command[TEXT], option[64];
+        class_begin();
+        snprintf(command, sizeof command,
+                 "cd class; echo right >" RIGHT "; %s; rm " RIGHT "; printf '%s\n' >../roster",
+                 classes[i].make, classes[i].roster);
+        work_folder_run(command);
+        snprintf(option, sizeof option, "--roster %s/roster", work_folder);
+        char *csv = grade_class(i == 4, option);
+        for (int k = 0; k < 3; k++) class_assert_in(csv, classes[i].rows[k]);
+        end(csv);
+    }
 }
 END_TEST
 
@@ -134,7 +170,11 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
          "graded,5,", "the later copy"},
         {"mkdir old; echo no >old/" RIGHT "; echo right >" RIGHT, "graded,5,", "further out"},
         {"mkdir old exercises; echo no >old/" RIGHT "; echo right >exercises/" RIGHT, "graded,5,",
-         "not old/"},
+         "it lies in exercises/"},
+        {"mkdir a b; echo right >a/" RIGHT "; echo no >b/" RIGHT "; echo right >" RIGHT,
+         "graded,5,", "further out"},
+        {"echo right >" RIGHT "; tar cf x.tar --transform s,^,PKumar/, " RIGHT "; rm " RIGHT,
+         "graded,5,", NULL},
         {"mkdir a b; echo right >a/" RIGHT "; echo no >b/" RIGHT, "refused,", "is there twice"},
         {"mkdir a b; echo right >a/" RIGHT "; echo right >b/" RIGHT, "graded,5,", NULL},
         {"d=a; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do d=$d/a; done; mkdir -p $d; echo right "
@@ -198,6 +238,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {platforms_names_lead_to_the_roster, 0},
         {nobody_gets_what_may_be_anothers, 0},
+        {one_name_of_two_people_leads_to_neither, 0},
         {what_is_passed_over_is_listed_and_counted, 0},
         {of_two_files_it_is_told_which_was_taken, 0},
         {lines_are_ended_as_here, 0},

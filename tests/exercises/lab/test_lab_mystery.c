@@ -91,7 +91,7 @@ START_TEST(a_recorded_mystery_is_taken_as_if_it_were_measured) {
     free(report);
     snprintf(arguments, sizeof arguments, "mystery %d --recorded %s/other", (int)record.seed + 1,
              there);
-    lab_refused(arguments, 3, "mystery.csv", "no record of mystery");
+    lab_refused(arguments, 3, "mystery.csv", "is of mystery");
     snprintf(arguments, sizeof arguments, "rm -r %s/other %s/mystery", there, there);
     ck_assert_int_eq(system(arguments), 0);
     lab_folder_remove();

@@ -137,7 +137,7 @@ START_TEST(without_room_for_a_product_it_says_so) {
         "for kilobytes in 60000 100000 150000; do\n"
         // OpenBLAS 0.3.29 waits for addresses without end as it is loaded, before we are.
         "(ulimit -v $kilobytes; timeout -s KILL 5 profile_mlp --version >told) || continue\n"
-        "code=0; (ulimit -v $kilobytes; exec timeout -s KILL 15 $mlp >out 2>err) || code=$?\n"
+        "code=0; (ulimit -v $kilobytes; exec timeout -s KILL 100 $mlp >out 2>err) || code=$?\n"
         "test $code = 3\n"
         "test $(grep -c . err) = 1\n"
         "grep -q 'HINT: ulimit -v unlimited' err\n"
