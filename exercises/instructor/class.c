@@ -61,8 +61,12 @@ Status class_add_part(Member *member, const char *path, const char *name) {
     if (grown == NULL) return error_status();
     member->parts = grown;
     Part *part = &grown[member->n_parts];
-    *part = (Part){.path = memory_copy_string(path), .name = memory_copy_string(name)};
-    member->n_parts++;
+    *part = (Part){.path = memory_copy_string(path)};
+    part->name = part->path ? memory_copy_string(name) : NULL;
+    if (part->name)
+        member->n_parts++;
+    else
+        memory_free(part->path);
     return error_status();
 }
 
