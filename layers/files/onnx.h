@@ -22,7 +22,7 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct OnnxShape { // what an input is to have where the file leaves sizes open
-    const char *name;      // NULL: of those without a name, in the graph's order
+    const char *name;      // NULL: for the inputs that no other one names, in the graph's order
     Shape shape;
     // Its numbers, of that shape, in the host's memory, dense: int64 of integers and truth values,
     // else float32. Where a node demands numbers when the file is loaded (a Reshape's shape, a

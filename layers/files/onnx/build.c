@@ -133,10 +133,28 @@ static size_t outputs_read(const Import *import, const Node *node) {
     return n;
 }
 
+// Numbers of two types are computed with only after a Cast; floats are float32 here, whatever they
+// are in the file.
+static Status check_types(const Import *import, const Node *node) {
+    const Value *first = node_input(import, node, 0);
+    for (int i = 1; i < (int)node->n_input && first; i++) {
+        const Value *next = node_input(import, node, i);
+        bool floats = next && onnx_is_float(first->type) && onnx_is_float(next->type);
+        if (next && next->type != first->type && !floats)
+            return import_error(import, STATUS_FORMAT,
+                                "its inputs are of the types %s and %s, and must be of one. HINT: "
+                                "a Cast before it",
+                                onnx_type_name(first->type), onnx_type_name(next->type));
+    }
+    return STATUS_OK;
+}
+
 Status step_build(Import *import, const Node *node, const Operator *op,
                   Status (*take)(Import *import, Step *step)) {
     if (strcmp(op->name, "Split") == 0 && node->n_output > STEP_OUTPUTS)
         return build_slices(import, node, take);
+    if (op->of_two && strcmp(op->name, "Pow") != 0 && check_types(import, node))
+        return error_status();
     Step *step = step_new(import, node, op);
     if (!step) return error_status();
     op->build(import, node, step);

@@ -55,6 +55,9 @@ static Status unpack(Import *import, const uint8_t *bytes, size_t size) {
     if (arena->exceeded)
         return error_set(STATUS_FORMAT, "onnx: %s: it wants more than %d times its size of memory",
                          import->path, MOST_TIMES);
+    if (arena->model && arena->model->graph && arena->model->graph->n_node > 0 &&
+        arena->model->graph->n_output == 0)
+        return error_set(STATUS_FORMAT, "onnx: %s: its graph has no output", import->path);
     if (!arena->model || !arena->model->graph || arena->model->graph->n_output == 0)
         return error_set(STATUS_FORMAT,
                          "onnx: %s: this is no ONNX model, or it is cut off. HINT: "

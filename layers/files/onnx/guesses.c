@@ -79,10 +79,16 @@ typedef struct Guesses {
     int64_t copies; // elements of layers' parameters that are stored once for several layers
 } Guesses;
 
+// Weights of a file that was quantised are bytes.
+static bool is_quantised(const Value *value) {
+    return value->type == ONNX_INT8 || value->type == ONNX_UINT8;
+}
+
 // Numbers at a weight's place are named whatever they are, but for the ones and zeros that stand
 // there because an operator takes no fewer inputs; elsewhere only those that nobody computed.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
+    if (is_quantised(value)) return (value->placed || use->read) && shape_numel(value->shape) > 1;
     if (value->placed && (value->moved || (runs && !value_is_uniform(import, value)))) return true;
     return (path || value->reaches || (runs && use->read)) && !value_is_uniform(import, value) &&
            !value_is_formula(import, value);
@@ -98,8 +104,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         import->about->parameters_stored -= n;
     }
     if (value->unread) add_name(&guesses->unread, value->name, n);
-    if (!value->stored || !value->name[0] || !onnx_is_float(value->type) || n < 2 || lost ||
-        value->unread || value->is_state)
+    if (!value->stored || !value->name[0] || n < 2 || lost || value->unread || value->is_state ||
+        !(onnx_is_float(value->type) || is_quantised(value)))
         return;
     if (value->folded && runs && value->kind == VALUE_CONSTANT)
         add_name(&guesses->computed, value->path ? value->path : value->name, n);

@@ -62,6 +62,8 @@ typedef struct Value {
     Shape shape;
     Tensor *data;               // of a constant, once somebody has asked: on the host
     const Onnx__Tensor *stored; // in the file; NULL: it was computed
+    Onnx__Tensor listed;        // of a Constant that lists its floats: those, and
+    int64_t count;              // how many
     Tensor *tensor;             // during the walk, on the meta device, for shapes
     int uses;                   // by nodes still to come, and the graph's outputs
     int readers;                // all of them

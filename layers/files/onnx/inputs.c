@@ -192,14 +192,37 @@ static Status tell(Inputs *all, int at, int64_t size, const char *by) {
     return STATUS_OK;
 }
 
-// By its name, or by its place among those that are told without one.
-static const OnnxShape *shape_given(const Import *import, const char *name, int index) {
+static const OnnxShape *shape_named(const Import *import, const char *name) {
     const OnnxOptions *options = import->options;
-    for (int i = 0, place = 0; i < options->n_shapes; i++) {
-        const char *of = options->shapes[i].name;
-        if (of ? strcmp(of, name) == 0 : place++ == index) return &options->shapes[i];
-    }
+    for (int i = 0; i < options->n_shapes; i++)
+        if (options->shapes[i].name && strcmp(options->shapes[i].name, name) == 0)
+            return &options->shapes[i];
     return NULL;
+}
+
+// Those without a name are for the inputs that no other one names, in the graph's order.
+static const OnnxShape *shape_placed(const Inputs *all, int place) {
+    const OnnxOptions *options = all->import->options;
+    int before = 0;
+    for (int i = 0; i < all->n; i++)
+        before += all->import->about->inputs[i].place < place && !all->at[i].given;
+    for (int i = 0; i < options->n_shapes; i++)
+        if (!options->shapes[i].name && before-- == 0) return &options->shapes[i];
+    return NULL;
+}
+
+static Status find_given(Inputs *all) {
+    size_t size = ((size_t)all->n + 1) * sizeof(OnnxShape *);
+    const OnnxShape **placed = memory_new(size);
+    if (!placed) return error_status();
+    for (int i = 0; i < all->n; i++)
+        all->at[i].given = shape_named(all->import, all->at[i].info->name);
+    for (int i = 0; i < all->n; i++)
+        if (!all->at[i].given) placed[i] = shape_placed(all, all->import->about->inputs[i].place);
+    for (int i = 0; i < all->n; i++)
+        if (placed[i]) all->at[i].given = placed[i];
+    memory_free(placed);
+    return STATUS_OK;
 }
 
 // Do what is given and what the file fixes go together?
@@ -296,9 +319,8 @@ static Status tell_all(Inputs *all) {
         if (symbol == NO_SYMBOL) return unknown(all, options->sizes[i].name);
         if (tell(all, symbol, options->sizes[i].size, by)) return error_status();
     }
+    if (find_given(all)) return error_status();
     for (int i = 0; i < all->n; i++) {
-        const OnnxPort *port = &all->import->about->inputs[i];
-        all->at[i].given = shape_given(all->import, port->name, port->place);
         if (tell_shape(all, &all->at[i])) return error_status();
     }
     for (int i = 0; i < all->n; i++) tell_unnamed(all, &all->at[i]);

@@ -7,6 +7,22 @@
 #include "tensor/op.h"
 
 // ---- written out in the node --------------------------------------------------------------------
+// As a tensor of the file, because they may be a parameter.
+static Status take_listed(const Onnx__Attribute *a, Value *out) {
+    out->count = (int64_t)a->n_floats;
+    out->listed = (Onnx__Tensor)ONNX__TENSOR__INIT;
+    out->listed.n_dims = 1;
+    out->listed.dims = &out->count;
+    out->listed.n_float_data = a->n_floats;
+    out->listed.float_data = a->floats;
+    out->listed.has_data_type = true;
+    out->type = out->listed.data_type = ONNX_FLOAT;
+    out->kind = VALUE_CONSTANT;
+    out->stored = &out->listed;
+    out->shape = SHAPE(out->count);
+    return STATUS_OK;
+}
+
 static Status make_constant(Import *import, const Node *node) {
     Value *out = node_output(import, node, 0);
     const Onnx__Attribute *a;
@@ -16,19 +32,16 @@ static Status make_constant(Import *import, const Node *node) {
         out->stored = a->t;
         return onnx_stored_shape(a->t, &out->shape);
     }
-    bool one_float = (a = attribute_find(node, "value_float")) != NULL;
+    if ((a = attribute_find(node, "value_floats"))) return take_listed(a, out);
+    bool is_float = (a = attribute_find(node, "value_float")) != NULL;
     bool one_integer = !a && (a = attribute_find(node, "value_int")) != NULL;
-    bool floats = !a && (a = attribute_find(node, "value_floats")) != NULL;
     if (!a && !(a = attribute_find(node, "value_ints")))
         return import_error(import, STATUS_NOT_IMPLEMENTED,
                             "it holds nothing that is read: neither a tensor nor numbers");
-    bool is_float = one_float || floats;
-    Shape shape = SHAPE((int64_t)(floats ? a->n_floats : a->n_ints));
-    if (one_float || one_integer) shape = SHAPE_SCALAR;
+    Shape shape = is_float || one_integer ? SHAPE_SCALAR : SHAPE((int64_t)a->n_ints);
     if (value_make(import, out, is_float ? ONNX_FLOAT : ONNX_INT64, shape)) return error_status();
-    if (one_float) value_floats(out)[0] = a->f;
+    if (is_float) value_floats(out)[0] = a->f;
     if (one_integer) value_integers(out)[0] = a->i;
-    for (size_t i = 0; i < a->n_floats && floats; i++) value_floats(out)[i] = a->floats[i];
     for (size_t i = 0; i < a->n_ints && !is_float && !one_integer; i++)
         value_integers(out)[i] = a->ints[i];
     return STATUS_OK;

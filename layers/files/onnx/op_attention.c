@@ -61,6 +61,9 @@ static Status build_dropout(Import *import, const Node *node, Step *step) {
                             "its second output, of which opsets before 12 do not say what it is in "
                             "evaluation. HINT: onnx.version_converter.convert_version(model, 13)");
     if (trains && !value_data(import, trains)) return error_status();
+    if (trains && value_number(trains, 0) != 0.0)
+        import_assume(import, "Dropout whose training_mode is 1",
+                      "it drops nothing in evaluation, and acts in a training step");
     if (ratio && !value_is_one(import, ratio, "ratio")) return error_status();
     step->params.plain.value[0] = ratio ? (float)value_number(ratio, 0) : 0.5f;
     return step_inputs(import, node, step, 1);
@@ -81,6 +84,10 @@ static Status run_dropout(const Step *step, bool training, Tensor *const in[], T
 
 const Operator onnx_attention[] = {
     {.name = "Attention", .build = build_attention, .run = run_attention, .optional = 1 << 3},
-    {.name = "Dropout", .build = build_dropout, .run = run_dropout, .module = "Dropout"},
+    {.name = "Dropout",
+     .build = build_dropout,
+     .run = run_dropout,
+     .module = "Dropout",
+     .second_type = ONNX_BOOL},
     {.name = NULL},
 };

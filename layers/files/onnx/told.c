@@ -55,6 +55,34 @@ static int read_targets(const char *text, Target *targets) {
     return count;
 }
 
+static const Target *target_of(const Import *import, const char *name, size_t length) {
+    const Target wanted = {.name = name, .length = length};
+    if (import->n_targets == 0) return NULL;
+    return bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
+}
+
+Told told_of(const Import *import, const char *name, size_t length) {
+    const Target *found = target_of(import, name, length);
+    return !found ? TOLD_NOTHING : found->learned ? TOLD_LEARNED : TOLD_FIXED;
+}
+
+static const char made_from[] = "pkg.onnxscript.optimizer.folded_from";
+
+// Was anything computed from it?
+static bool made_something(Import *import, const Target *target) {
+    const Onnx__Graph *graph = import->graph;
+    if (import_work(import, (int64_t)graph->n_value_info)) return false;
+    for (size_t i = 0; i < graph->n_value_info; i++) {
+        const Onnx__ValueInfo *info = graph->value_info[i];
+        const char *at = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
+        for (at = at ? strchr(at, '\'') : NULL; at; at = strchr(at + 1, '\''))
+            if (strncmp(at + 1, target->name, target->length) == 0 &&
+                at[1 + target->length] == '\'')
+                return true;
+    }
+    return false;
+}
+
 Status told_read(Import *import) {
     const Onnx__Graph *graph = import->graph;
     const char *text = onnx_text_of(graph->metadata_props, graph->n_metadata_props,
@@ -66,18 +94,15 @@ Status told_read(Import *import) {
     if (!import->targets) return error_status();
     import->n_targets = read_targets(text, import->targets);
     qsort(import->targets, (size_t)count, sizeof(Target), by_name);
-    return STATUS_OK;
-}
-
-static const Target *target_of(const Import *import, const char *name, size_t length) {
-    const Target wanted = {.name = name, .length = length};
-    if (import->n_targets == 0) return NULL;
-    return bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
-}
-
-Told told_of(const Import *import, const char *name, size_t length) {
-    const Target *found = target_of(import, name, length);
-    return !found ? TOLD_NOTHING : found->learned ? TOLD_LEARNED : TOLD_FIXED;
+    bool named = false;
+    for (size_t i = 0; i < graph->n_initializer && !named; i++) {
+        const char *name = graph->initializer[i]->name;
+        named = name && told_of(import, name, strlen(name)) != TOLD_NOTHING;
+    }
+    for (int i = 0; i < count && !named; i++) // else another program has renamed what is stored
+        if (import->targets[i].learned && !made_something(import, &import->targets[i]))
+            import->recorded = false;
+    return error_status();
 }
 
 void told_claim(Import *import, const char *name) {
@@ -202,8 +227,7 @@ Status told_apply(Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_value_info && import->recorded && !error_pending(); i++) {
         const Onnx__ValueInfo *info = graph->value_info[i];
-        const char *names = onnx_text_of(info->metadata_props, info->n_metadata_props,
-                                         "pkg.onnxscript.optimizer.folded_from");
+        const char *names = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
         Value *value = names ? import_value(import, import_find(import, info->name)) : NULL;
         if (value && value->stored && value->initial) apply(import, value, names);
     }

@@ -205,6 +205,9 @@ START_TEST(a_file_that_exists_is_a_file) {
         ck_assert_int_eq(batch_of(arguments), 1);
     }
     ck_assert_int_eq(batch_of(OPEN "later.onnx --device meta --batch 7"), 7);
+    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input x=2x6 --input %s",
+             zeros_file("z.npy", SHAPE(3, 6))); // which is for the one that nobody names
+    ck_assert_int_eq(batch_of(arguments), 2);
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input %s",
              zeros_file("z=4.npy", SHAPE(2, 6)));
     ck_assert_int_eq(batch_of(arguments), 2);
