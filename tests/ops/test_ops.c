@@ -62,7 +62,7 @@ static void run_twice(const OpCase *self, Tensor *leaves[], unsigned wanted) {
 
 // Cases that share a process: under a sanitizer it takes longer to start one than to run most
 // cases.
-enum { TOGETHER = 16 };
+enum { TOGETHER = 64 };
 
 static int batches(void) { return (op_case_count() + TOGETHER - 1) / TOGETHER; }
 
