@@ -56,7 +56,7 @@ typedef struct OnnxOptions {
 
 typedef struct OnnxPort { // an input or output
     char *name;
-    int place;   // of an input: its number in the graph's order, from 0
+    int told;    // of an input: which of OnnxOptions.shapes is for it; -1: none
     DType dtype; // as forward takes it: integers int64, all else float32; see below
     Shape shape;
     const char *numpy; // NumPy's name of the type that the file has: "i4"; of a bfloat16 "f4"

@@ -99,29 +99,9 @@ void inputs_free(Inputs *told) {
     memory_free(told->names);
 }
 
-static int find_named(const Inputs *told, const char *name) {
-    for (int i = 0; i < told->n; i++)
-        if (told->given[i].name && strcmp(told->given[i].name, name) == 0) return i;
-    return -1;
-}
-
-// As OnnxShape.name says.
-int inputs_find(const Inputs *told, const OnnxModel *about, int input) {
-    const OnnxPort *port = &about->inputs[input];
-    int named = find_named(told, port->name), before = 0, unnamed = 0;
-    for (int i = 0; i < told->n; i++) unnamed += !told->given[i].name;
-    if (named >= 0 || unnamed == 0) return named;
-    for (int i = 0; i < about->n_inputs; i++)
-        before +=
-            about->inputs[i].place < port->place && find_named(told, about->inputs[i].name) < 0;
-    for (int i = 0; i < told->n; i++)
-        if (!told->given[i].name && before-- == 0) return i;
-    return -1;
-}
-
 Status inputs_check(const Inputs *told, const OnnxModel *about, const char *file) {
     int used = 0;
-    for (int i = 0; i < about->n_inputs; i++) used += inputs_find(told, about, i) >= 0;
+    for (int i = 0; i < about->n_inputs; i++) used += about->inputs[i].told >= 0;
     if (used == told->n) return STATUS_OK;
     char names[200] = "";
     for (int i = 0; i < about->n_inputs; i++) {

@@ -25,8 +25,6 @@ typedef struct Inputs {
 // Reads .npy files, whose numbers may decide shapes. The caller frees *told, also after a failure.
 Status inputs_read(const Options *options, Inputs *told);
 void inputs_free(Inputs *told);
-// The place in `given` of what was told of an input; -1: nothing was.
-int inputs_find(const Inputs *told, const OnnxModel *about, int input);
 // Refuses what was told of an input that the file does not have.
 Status inputs_check(const Inputs *told, const OnnxModel *about, const char *file);
 

@@ -49,9 +49,9 @@ static Tensor *zeros_new(Shape shape) { // each table has a row 0
 // The numbers that were told, else any: for another batch none were told.
 static Tensor *input_new(const Inputs *told, const OnnxModel *about, int input) {
     const OnnxPort *port = &about->inputs[input];
-    int at = inputs_find(told, about, input);
-    const char *file = at >= 0 ? told->given[at].file : NULL;
-    if (file && shape_equal(told->given[at].shape, port->shape)) return npy_read_new(file);
+    const GivenInput *given = port->told >= 0 ? &told->given[port->told] : NULL;
+    if (given && given->file && shape_equal(given->shape, port->shape))
+        return npy_read_new(given->file);
     return port->dtype == DTYPE_FLOAT32 ? tensor_uniform_new(port->shape, 0.0f, 1.0f)
                                         : zeros_new(port->shape);
 }

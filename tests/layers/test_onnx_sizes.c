@@ -271,7 +271,7 @@ START_TEST(the_input_that_the_batch_leads_comes_first_where_asked) {
         for (int i = 0; i < 2; i++) {
             const OnnxPort *port = &about.inputs[i];
             bool batch = port->name[0] == 'z';
-            ck_assert_int_eq(port->place, batch);
+            ck_assert_int_eq(port->told, batch);
             ck_assert_int_eq(port->batched, batch);
             ck_assert_int_eq(port->shape.dims[0], batch ? 4 : 5);
         }

@@ -107,7 +107,6 @@ static Status note_input(Inputs *all, const Onnx__ValueInfo *info) {
     if (!port->name) return error_status();
     input->value->kind = VALUE_RUN;
     input->value->type = type->elem_type;
-    port->place = all->n;
     port->numpy = onnx_numpy(type->elem_type);
     port->dtype = onnx_is_float(type->elem_type) ? DTYPE_FLOAT32 : DTYPE_INT64;
     all->n = ++about->n_inputs;
@@ -201,28 +200,17 @@ static const OnnxShape *shape_named(const Import *import, const char *name) {
 }
 
 // Those without a name are for the inputs that no other one names, in the graph's order.
-static const OnnxShape *shape_placed(const Inputs *all, int place) {
+static void find_given(Inputs *all) {
     const OnnxOptions *options = all->import->options;
-    int before = 0;
-    for (int i = 0; i < all->n; i++)
-        before += all->import->about->inputs[i].place < place && !all->at[i].given;
-    for (int i = 0; i < options->n_shapes; i++)
-        if (!options->shapes[i].name && before-- == 0) return &options->shapes[i];
-    return NULL;
-}
-
-static Status find_given(Inputs *all) {
-    size_t size = ((size_t)all->n + 1) * sizeof(OnnxShape *);
-    const OnnxShape **placed = memory_new(size);
-    if (!placed) return error_status();
-    for (int i = 0; i < all->n; i++)
-        all->at[i].given = shape_named(all->import, all->at[i].info->name);
-    for (int i = 0; i < all->n; i++)
-        if (!all->at[i].given) placed[i] = shape_placed(all, all->import->about->inputs[i].place);
-    for (int i = 0; i < all->n; i++)
-        if (placed[i]) all->at[i].given = placed[i];
-    memory_free(placed);
-    return STATUS_OK;
+    int next = 0;
+    for (int i = 0; i < all->n; i++) {
+        Input *input = &all->at[i];
+        input->given = shape_named(all->import, input->info->name);
+        while (next < options->n_shapes && options->shapes[next].name) next++;
+        if (!input->given && next < options->n_shapes) input->given = &options->shapes[next++];
+        all->import->about->inputs[i].told =
+            input->given ? (int)(input->given - options->shapes) : -1;
+    }
 }
 
 // Do what is given and what the file fixes go together?
@@ -319,7 +307,6 @@ static Status tell_all(Inputs *all) {
         if (symbol == NO_SYMBOL) return unknown(all, options->sizes[i].name);
         if (tell(all, symbol, options->sizes[i].size, by)) return error_status();
     }
-    if (find_given(all)) return error_status();
     for (int i = 0; i < all->n; i++) {
         if (tell_shape(all, &all->at[i])) return error_status();
     }
@@ -457,6 +444,7 @@ int64_t import_size(const Import *import, const Onnx__Dimension *dim) {
 
 static Status take_sizes(Inputs *all) {
     OnnxModel *about = all->import->about;
+    find_given(all);
     lead_by_batch(all);
     if (all->import->options->batch_first) put_batch_first(all);
     if (tell_all(all) || assume_batch(all) || refuse_open(all) || keep_symbols(all))

@@ -71,10 +71,10 @@ static const char made_from[] = "pkg.onnxscript.optimizer.folded_from";
 // Was anything computed from it?
 static bool made_something(Import *import, const Target *target) {
     const Onnx__Graph *graph = import->graph;
-    if (import_work(import, (int64_t)graph->n_value_info)) return false;
     for (size_t i = 0; i < graph->n_value_info; i++) {
         const Onnx__ValueInfo *info = graph->value_info[i];
         const char *at = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
+        if (import_work(import, at ? (int64_t)strlen(at) + 1 : 1)) return false;
         for (at = at ? strchr(at, '\'') : NULL; at; at = strchr(at + 1, '\''))
             if (strncmp(at + 1, target->name, target->length) == 0 &&
                 at[1 + target->length] == '\'')
