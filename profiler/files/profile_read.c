@@ -60,7 +60,7 @@ static Status read_rate(const Reader *reader, json_t *object, const char *key, d
     return refuse(reader, key, "a rate from 1 on");
 }
 
-// What one clock had more than another: it may be next to nothing.
+// The difference of two clocks, in seconds, may be next to nothing.
 static Status read_excess(const Reader *reader, const char *key, json_t *value, double *seconds) {
     *seconds = json_number_value(value);
     if (json_is_number(value) && *seconds >= 0.0 && *seconds < most_seconds) return STATUS_OK;

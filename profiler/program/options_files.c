@@ -31,7 +31,7 @@ static bool same_file(const char *one, const char *other) {
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// What is read is not to be lost; but a checkpoint may replace that from which it goes on.
+// No output may replace a file that is read, but for a checkpoint: it may replace the one resumed.
 static bool is_read(const Options *options, const char *path, bool checkpoint) {
     const char *others[] = {options->peaks, options->data, options->config, options->compare,
                             checkpoint ? NULL : options->resume};

@@ -14,7 +14,7 @@ extern "C" __attribute__((visibility("hidden"))) uint64_t emulator_shared_begin[
 struct SharedLines { // some of them, from line to line of 64 bytes
     uint64_t *begin, *end;
 };
-// As if nobody had written there: NaN as a float, -1 as an integer.
+// Fills the lines with what nobody has written: NaN as a float, -1 as an integer.
 void block_poison(SharedLines lines);
 
 // Before the first block of a launch, whose file's variables lie in these lines.

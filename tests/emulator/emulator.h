@@ -60,7 +60,7 @@ struct EmulatorLaunch {
     const void *probe; // a __shared__ variable of the file that launches: is it where it must be?
 };
 
-// Of each file that launches, as it is loaded.
+// Each file that launches kernels calls this as it is loaded.
 bool emulator_know_probe(const void *probe);
 // Whether the device would take it; false with the fake runtime's error set.
 bool emulator_accepts(const EmulatorLaunch &launch);

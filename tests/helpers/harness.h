@@ -36,7 +36,7 @@ _Noreturn void test_skip(const char *reason);
 // The same, but only under a sanitizer or valgrind (RIDGEPOINT_ALLOC=raw): for a test that computes
 // for minutes there, with code that shorter tests run, too.
 void test_skip_if_long(void);
-// Whether that would skip: what only repeats is repeated less often there.
+// Whether test_skip_if_long would skip: a test that only repeats may do so less often there.
 bool harness_is_slow(void);
 
 // For how many seconds to wait for what takes `seconds` where nothing else runs, before it is said

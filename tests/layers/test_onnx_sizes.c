@@ -259,7 +259,7 @@ START_TEST(numbers_that_decide_hold_for_one_batch) {
 }
 END_TEST
 
-// What is told by its place stays at the graph's.
+// A shape that is told by its place is for the graph's order, whichever input comes first.
 START_TEST(the_input_that_the_batch_leads_comes_first_where_asked) {
     const OnnxShape shapes[] = {{NULL, SHAPE(5, 6), NULL}, {NULL, SHAPE(4, 6), NULL}};
     for (int first = 0; first < 2; first++) {

@@ -137,7 +137,7 @@ Status onnx_stored_integers(const Import *import, const Onnx__Tensor *stored, in
                             int64_t *out);
 Status onnx_stored_floats(const Import *import, const Onnx__Tensor *stored, int64_t count,
                           float *out);
-// The same floats in a block of their own, to memory_free; NULL with an error pending.
+// Reads those floats into a block that the caller frees; NULL with an error pending.
 float *onnx_stored_new(const Import *import, const Onnx__Tensor *stored, int64_t count);
 // Are so many there? Nothing is read.
 Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64_t count);

@@ -100,7 +100,7 @@ START_TEST(nobody_gets_what_may_be_anothers) {
 }
 END_TEST
 
-// What a platform's names say, and to whom it leads.
+// A file goes to the row of the roster that its name means, or to nobody.
 START_TEST(one_name_of_two_people_leads_to_neither) {
     static const struct {
         const char *make, *roster, *rows[3]; // in class/, where the right file lies; rows: of it

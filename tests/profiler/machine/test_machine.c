@@ -88,7 +88,7 @@ END_TEST
 
 // ---- measuring ---------------------------------------------------------------------------------
 
-// Of the first test that needed one, shared by all of their processes.
+// The first test that needs a machine measures this one, for the processes of all tests.
 static Machine *shared;
 static Machine measured_once(void) {
     if (shared->n_levels == 0)

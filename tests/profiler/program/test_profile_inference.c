@@ -90,8 +90,8 @@ START_TEST(training_still_refuses_it) {
 }
 END_TEST
 
-// Of a file, the first to the one that is named, the second beside it; what is read, or written by
-// another flag, is not lost to that.
+// --output names the file of the first output, and the others lie beside it. None of them may
+// replace a file that is read, or that another flag writes.
 START_TEST(each_output_of_a_file_has_a_file) {
     if (onnx_is_absent()) test_skip("this build reads no ONNX files");
     work_folder_begin();
