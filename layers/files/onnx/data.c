@@ -103,9 +103,9 @@ static const Kind *kind_of(const Onnx__Tensor *stored) {
     const Kind *kind = kind_by_type(stored->data_type);
     if (kind) return kind;
     error_set(STATUS_NOT_IMPLEMENTED,
-              "onnx: \"%s\" is of the element type %d, which is not read. HINT: "
+              "onnx: \"%s\" holds elements of the type %s, which is not read. HINT: "
               "float32, or the other numbers of 8 bits and more",
-              stored->name ? stored->name : "", stored->data_type);
+              stored->name ? stored->name : "", onnx_type_name(stored->data_type));
     return NULL;
 }
 

@@ -154,13 +154,13 @@ static Status say(Import *import, const Guesses *guesses) {
     int64_t all = about->parameters;
     counted(all, here);
     if (guesses->learned.count > 0) {
-        title("whether these are learned:", &guesses->learned, what);
-        import_assume(import, what, "they are: %s parameters; %s if they are buffers", here,
+        title("the numbers of", &guesses->learned, what);
+        import_assume(import, what, "learned: %s parameters in all; %s if they are buffers", here,
                       counted(all - guesses->learned.numbers, there));
     }
     if (guesses->fixed.count > 0) {
-        title("whether these are learned:", &guesses->fixed, what);
-        import_assume(import, what, "they are not: %s parameters; %s if they are", here,
+        title("the numbers of", &guesses->fixed, what);
+        import_assume(import, what, "not learned: %s parameters in all; %s if they are", here,
                       counted(all + guesses->fixed.numbers, there));
     }
     if (guesses->copies > 0)

@@ -217,7 +217,7 @@ START_TEST(the_document_says_what_the_file_was) {
     json_t *assumed = json_array_get(document_at(guessed, "assumed"), 0);
     ck_assert_int_eq(document_integer(guessed, "model.parameters_guessed"), 48);
     ck_assert_str_eq(json_string_value(document_at(assumed, "taken")),
-                     "they are: 48 parameters; 0 if they are buffers");
+                     "learned: 48 parameters in all; 0 if they are buffers");
     json_decref(guessed);
 }
 END_TEST
