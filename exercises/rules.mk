@@ -120,9 +120,12 @@ IFS=:; for folder in $$PATH; do \
 done; \
 echo "no compiler $(notdir $(LAB_CC)) in PATH, but for caches of one" >&2; exit 1
 endef
-$(LAB)/tools: $(LAB)/command
+# The third line is a flag that gcc alone knows: clang, whatever its name, would tell a student of it.
+$(LAB)/tools: $(LAB)/command exercises/rules.mk
 	@( $(if $(findstring /,$(LAB_CC)),echo '$(LAB_CC)',$(find_compiler)) ) >$@.new && \
 	    command -v objcopy >>$@.new && mv $@.new $@
+	@flag=-Wno-old-style-declaration; \
+	    ! $(LAB_CC) -Werror $$flag -fsyntax-only -x c /dev/null 2>/dev/null || echo $$flag >>$@
 
 -include $(shell [ -d $(LAB)/object ] && find $(LAB)/object -name '*.d')
 

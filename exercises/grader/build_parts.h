@@ -60,7 +60,8 @@ typedef struct Work { // at one worker
     char *source; // the student's text, owned
     char file[BUILD_NAME];
     char compiler[BUILD_NAME * 4], objcopy[BUILD_NAME * 4];
-    Object worker; // the exercise's side
+    char own_flag[BUILD_NAME / 2]; // "": none
+    Object worker;                 // the exercise's side
 } Work;
 
 typedef struct Words { // a command line

@@ -93,8 +93,7 @@ void tool_compile(const Work *work, const char *file, const char *names, Words *
     words_add(words, work->compiler);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) words_add(words, flags[i]);
     words_add(words, names);
-    if (!strstr(work->compiler, "clang"))
-        words_add(words, "-Wno-old-style-declaration"); // its own word
+    if (work->own_flag[0]) words_add(words, work->own_flag);
     if (work->order->sanitize) words_add(words, "-fsanitize=address");
     const char *const rest[] = {"-iquote", "include/exercises", "-I", "include", "-c",
                                 "-o",      "whole.o",           file};
@@ -150,10 +149,11 @@ bool tool_control(const Work *work, bool link, const char *what) {
     return well;
 }
 
-// "tools" of the parts: two lines.
+// "tools" of the parts: two lines, and perhaps a flag that only this compiler knows.
 bool tools_find(Work *work) {
     char *text = file_read(work->order->parts, "tools", PATH_MAX, NULL);
-    bool found = text && sscanf(text, "%511[^\n]\n%511[^\n]", work->compiler, work->objcopy) == 2;
+    bool found = text && sscanf(text, "%511[^\n]\n%511[^\n]\n%63[^\n]", work->compiler,
+                                work->objcopy, work->own_flag) >= 2;
     memory_free(text);
     if (found) return true;
     if (error_status() == STATUS_OUT_OF_MEMORY) return build_machine_failed(work->build);

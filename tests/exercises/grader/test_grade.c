@@ -162,7 +162,8 @@ static const EndRow end_rows[] = {
     {FRAMES(5) "_exit(0); }", CASE_FORGED, "in run 1", true},
     {SAMPLE_HEAD "write(3, \"abc\", 3); _exit(0); }", CASE_EXITED, "", true},
     {SAMPLE_HEAD "for (;;) write(3, &n, 8); }", CASE_FORGED, "", true},
-    {SAMPLE_HEAD "for (;;) memset(malloc(1 << 20), 1, 1 << 20); }", CASE_OUT_OF_MEMORY, "", false},
+    {SAMPLE_HEAD "char *volatile p; for (;;) memset(p = malloc(1 << 20), 1, 1 << 20); }",
+     CASE_OUT_OF_MEMORY, "", false},
     {SAMPLE_HEAD "return (Status)system(\"true\"); }", CASE_FORBIDDEN, "system", false},
     {SAMPLE_HEAD "return (Status)system(\"true\"); }", CASE_FORBIDDEN, "a system call", true},
     {SAMPLE_HEAD "volatile char *c = malloc(8); c[8] = 1; free((void *)c);" SAMPLE_RIGHT,
@@ -434,6 +435,7 @@ END_TEST
 
 START_TEST(the_sanitizer_names_what_went_wrong) {
     Submission s;
+    sample_needs_sanitizer();
     submission_new(&s);
     submission_add(&s, "ex90_sample.c",
                    SAMPLE_HEAD "volatile char *c = malloc(8); c[8 + (n < 0)] = 1;" SAMPLE_RIGHT);

@@ -11,6 +11,13 @@
 #include "exercises/grader/text_file.h"
 #include "tests/helpers/harness.h"
 
+void sample_needs_sanitizer(void) {
+    if (system("out=$(mktemp) && echo 'int main(void) { return 0; }' | "
+               "\"$(head -n 1 " SAMPLE_PARTS "/tools)\" -fsanitize=address -x c - -o \"$out\" "
+               ">/dev/null 2>&1; well=$?; rm -f \"$out\"; exit $well") != 0)
+        test_skip("the compiler has no AddressSanitizer: make setup");
+}
+
 // ---- the exercise ------------------------------------------------------------------------------
 static void ask(CaseRun *run, int64_t n) {
     snprintf(run->input, sizeof run->input, "%lld", (long long)n);

@@ -22,6 +22,9 @@ enum { SAMPLE_VALUES, SAMPLE_ERROR, SAMPLE_HIDDEN, SAMPLE_HAND, SAMPLE_BESIDE, S
     "if (n < 0) return STATUS_INVALID_ARGUMENT;\n*twice = 2 * n; *half = 0.5 * (double)n;\n"       \
     "return STATUS_OK; }\n"
 
+// Skips the test where the compiler that builds submissions has no AddressSanitizer beside it.
+void sample_needs_sanitizer(void);
+
 typedef struct Submission {
     char folder[64];
     GradeResult result;
