@@ -59,9 +59,8 @@ typedef struct Work { // at one worker
     Build *build;
     char *source; // the student's text, owned
     char file[BUILD_NAME];
-    char compiler[BUILD_NAME * 4], objcopy[BUILD_NAME * 4];
-    char own_flag[BUILD_NAME / 2]; // "": none
-    Object worker;                 // the exercise's side
+    char compiler[BUILD_NAME * 4], objcopy[BUILD_NAME * 4], own_flag[BUILD_NAME / 2]; // or ""
+    Object worker; // the exercise's side
 } Work;
 
 typedef struct Words { // a command line
