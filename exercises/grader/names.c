@@ -140,9 +140,9 @@ NameRule name_rule(const char *name, const Object *worker, bool sanitize) {
     if (is_any_of(of_the_engine, sizeof of_the_engine / sizeof of_the_engine[0], plain))
         return worker_has(worker, plain) ? NAME_ALLOWED : NAME_ELSEWHERE;
     if (is_any_of(allowed, sizeof allowed / sizeof allowed[0], plain) ||
-        is_any_of(allowed, sizeof allowed / sizeof allowed[0], name))
+        is_any_of(allowed, sizeof allowed / sizeof allowed[0], name) ||
+        (sanitize && is_word_of("__asan_* __start_asan_* __stop_asan_* __sanitizer_*", name)))
         return NAME_ALLOWED;
-    if (sanitize && is_word_of("__asan_* __ubsan_* __sanitizer_*", name)) return NAME_ALLOWED;
     return dlsym(RTLD_DEFAULT, name) || worker_has(worker, name) ? NAME_REFUSED : NAME_NOWHERE;
 }
 
