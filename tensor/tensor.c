@@ -92,6 +92,7 @@ Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step) {
                   (long long)begin, (long long)end, (long long)step);
         return NULL;
     }
+    if (!context_current()->device->has_data) return tensor_new(SHAPE((int64_t)count), DTYPE_INT64);
     int64_t *values = memory_new(count * sizeof(int64_t));
     if (!values) return NULL;
     for (uint64_t i = 0; i < count; i++)
@@ -103,6 +104,7 @@ Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step) {
 
 Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
     Tensor *t = tensor_new(SHAPE(count), DTYPE_FLOAT32);
+    if (t && !t->device->has_data) return t;
     float *values = t ? memory_new((size_t)count * sizeof(float)) : NULL;
     if (!values) return tensor_filled(t, error_status());
     double step = count > 1 ? ((double)end - (double)begin) / (double)(count - 1) : 0.0;

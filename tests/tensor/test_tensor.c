@@ -143,6 +143,12 @@ START_TEST(a_tensor_on_meta_has_a_shape_but_reserves_nothing) {
     ck_assert_int_eq(expect_live_bytes() - live, (int64_t)1 << 42);
     ck_assert_int_eq(context_ledger()->reserved_bytes, reserved);
     tensor_free(t);
+    const int64_t many = (int64_t)1 << 40; // more than any machine has room for
+    Tensor *rows[] = {tensor_arange_new(0, many, 1), tensor_linspace_new(0, 1, many)};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_msg(rows[i] && rows[i]->numel == many, "%s", error_message());
+        tensor_free(rows[i]);
+    }
     ck_assert_int_eq(expect_live_bytes(), live);
     context_set_device(device_cpu());
 }
