@@ -17,8 +17,14 @@ typedef struct Names {
 
 enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
 
+// What files claim may come to more than can be counted; no less is said of it than that.
+static int64_t sum(int64_t a, int64_t b) {
+    int64_t both;
+    return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
+}
+
 static void add_name(Names *names, const char *name, int64_t numbers) {
-    names->numbers += numbers;
+    names->numbers = sum(names->numbers, numbers);
     if (names->count++ >= MOST_NAMED) return;
     size_t n = strlen(name);
     const char *cut = n > LONGEST_NAME ? "~" : "";
@@ -141,7 +147,7 @@ static int64_t count_copies(const Import *import) {
     for (int i = 0, first = 0; i < n; i++) {
         if (all[i]->stored != all[first]->stored) first = i;
         if (i > first && (!all[i]->name[0] || !all[first]->name[0] || !all[i]->initial))
-            copies += shape_numel(all[i]->shape);
+            copies = sum(copies, shape_numel(all[i]->shape));
     }
     memory_free(all);
     return copies;
@@ -161,7 +167,7 @@ static Status say(Import *import, const Guesses *guesses) {
     if (guesses->fixed.count > 0) {
         title("the numbers of", &guesses->fixed, what);
         import_assume(import, what, "not learned: %s parameters in all; %s if they are", here,
-                      counted(all + guesses->fixed.numbers, there));
+                      counted(sum(all, guesses->fixed.numbers), there));
     }
     if (guesses->copies > 0)
         import_assume(import, "whether layers share numbers that are stored once for them",
@@ -197,7 +203,7 @@ Status import_guesses(Import *import) {
             sort_value(import, import->values[i], &uses[i], guesses);
         guesses->copies = count_copies(import);
         import->about->parameters_guessed =
-            guesses->learned.numbers + guesses->fixed.numbers + guesses->copies;
+            sum(sum(guesses->learned.numbers, guesses->fixed.numbers), guesses->copies);
         if (!error_pending()) say(import, guesses);
     }
     memory_free(uses);
