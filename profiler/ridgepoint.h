@@ -37,6 +37,7 @@
 #include "profiler/files/tinytorch.h"
 #include "profiler/files/trace.h"
 #include "profiler/measure/generation.h"
+#include "profiler/measure/rank.h"
 #include "profiler/profiler.h"
 #include "profiler/record/leak.h"
 #include "profiler/report/layer_tree.h"

@@ -288,6 +288,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_memory(json, profile);
     write_layers(json, profile);
     json_ops(json, profile);
+    json_rank(json, profile);
     json_advice(json, profile);
     write_training(json, training);
     json_generation(json, profile);

@@ -1,6 +1,7 @@
-// profile_json_advice.c -- what would help, as predicted and as tried, as JSON.
+// profile_json_advice.c -- where to start, and what would help, as predicted and as tried, as JSON.
 #include "profiler/advice/advice_tried.h"
 #include "profiler/files/profile_json_parts.h"
+#include "profiler/measure/rank.h"
 #include "profiler/report/report_table.h"
 
 static void write_range(JsonWriter *json, const char *key, double low, double high) {
@@ -38,6 +39,29 @@ static void write_tried(JsonWriter *json, const Tried *tried) {
     member_integer(json, "bytes", tried->without.peak_bytes - tried->with.peak_bytes);
     member_bool(json, "as_predicted", tried_as_predicted(tried));
     json_writer_end_object(json);
+}
+
+void json_rank(JsonWriter *json, const Profile *profile) {
+    Rank rank = {0};
+    if (rank_find(profile, &rank)) rank.n = 0;
+    json_writer_begin_array(json_writer_key(json, "start_with"));
+    for (int i = 0; i < rank.n; i++) {
+        const RankedKind *kind = &rank.kinds[i];
+        json_writer_begin_object(json);
+        if (kind->layer < 0)
+            member_null(json, "layer");
+        else
+            member_text(json, "layer", profile->layers[kind->layer].path);
+        member_integer(json, "alike", kind->alike);
+        member_integer(json, "first", kind->first);
+        member_integer(json, "steps", rank.steps);
+        if (rank.steps > 0)
+            write_range(json, "part", kind->low, kind->high);
+        else
+            member_null(json, "part");
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
 }
 
 void json_advice(JsonWriter *json, const Profile *profile) {

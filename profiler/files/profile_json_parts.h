@@ -15,7 +15,8 @@ void json_phase(JsonWriter *json, const Machine *machine, const char *key,
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase);
 void json_memory(JsonWriter *json, const Profile *profile); // "memory"
 void json_card(JsonWriter *json, const Profile *profile);   // "device", where it has a memory
-void json_ops(JsonWriter *json, const Profile *profile); // "ops": in the order in which they ended
+void json_ops(JsonWriter *json, const Profile *profile);  // "ops": in the order in which they ended
+void json_rank(JsonWriter *json, const Profile *profile); // "start_with"
 void json_advice(JsonWriter *json, const Profile *profile);     // and what was tried of it
 void json_generation(JsonWriter *json, const Profile *profile); // "generation"; null: not asked
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/advice/advice.h"
+#include "profiler/measure/rank.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 #include "tensor/given.h"
@@ -43,43 +44,60 @@ static void print_rate(FILE *file, const char *what, const Latency *latency, int
     print_rate_line(file, runs, across, "across runs", units, profile);
 }
 
-static void print_too_noisy(const Profile *profile, FILE *file) {
-    const LatencyStatistics *s = &profile->totals[REPORT_STEP].latency.statistics;
-    double spread = s->iqr / s->median, layers = 1.0 - profile->unattributed_seconds / s->median;
-    char why[80];
-    if (!s->ci95_reached)
-        snprintf(why, sizeof(why), "n %lld", (long long)s->n);
-    else if (spread > 0.1)
-        snprintf(why, sizeof(why), "IQR %.8s", text_percent(spread).s);
-    else
-        snprintf(why, sizeof(why), "layers come to %.8s", text_percent(layers).s);
-    fprintf(file, "  Too noisy to say where to start (%s); counts and memory hold.\n", why);
+// "46%", of steps that differ by more "41 to 52%".
+static Text part_of_step(const Rank *rank, const RankedKind *kind, double median) {
+    const double alike = 0.03;
+    Text text = text_percent(median);
+    if (rank->steps > 0 && kind->high - kind->low > alike)
+        snprintf(text.s, sizeof(text.s), "%.0f to %.8s", 100.0 * kind->low,
+                 text_percent(kind->high).s);
+    return text;
+}
+
+// "fc1", "layer1.0.conv1 and 3 alike"
+static Text name_kind(const Profile *profile, const RankedKind *kind, int room) {
+    char alike[32] = "";
+    if (kind->alike > 1) snprintf(alike, sizeof(alike), " and %d alike", kind->alike - 1);
+    Text path = report_layer_name(profile, &profile->layers[kind->layer]), name;
+    snprintf(name.s, sizeof(name.s), "%.100s%s", text_fit_end(path.s, room - (int)strlen(alike)).s,
+             alike);
+    return name;
+}
+
+static void print_first(const Profile *profile, const Rank *rank, FILE *file) {
+    const RankedKind *kind = &rank->kinds[0];
+    double step = latency_median(&profile->totals[REPORT_STEP].latency);
+    char line[400], often[64] = "", bound[64] = "";
+    Text part = part_of_step(rank, kind, kind->seconds / step);
+    const char *each = rank->steps > 1 ? "each step" : "the step";
+    if (rank->steps > 1)
+        snprintf(often, sizeof(often), ", first in %lld of %lld", (long long)kind->first,
+                 (long long)rank->steps);
+    if (kind->layer < 0) {
+        snprintf(line, sizeof(line), "the number of ops: %s of %s is spent between them%s.", part.s,
+                 each, often);
+    } else {
+        const Roofline *roofline = &profile->layers[kind->layer].phase[REPORT_STEP].roofline;
+        if (roofline->judged)
+            snprintf(bound, sizeof(bound), "; %s%s, at %.8s of its roof",
+                     bound_name(roofline->bound),
+                     roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
+                     text_percent(roofline->roof_fraction).s);
+        snprintf(line, sizeof(line), "%s: %s of %s%s%s.", name_kind(profile, kind, 40).s, part.s,
+                 each, often, bound);
+    }
+    text_print_wrapped(line, "  Start with ", "      ", file);
 }
 
 static void print_slowest(const Profile *profile, FILE *file) {
-    const ProfileLayer *slowest = report_slowest_layer(profile);
-    if (!slowest) return;
-    double most = profile_layer_seconds(slowest);
-    double step = latency_median(&profile->totals[REPORT_STEP].latency);
-    if (report_is_noise(profile)) {
-        print_too_noisy(profile, file);
-        return;
-    }
-    if (profile->unattributed_seconds > most) {
-        fprintf(file, "  Start with the number of ops: %s of the step is spent between them.\n",
-                text_percent(profile->unattributed_seconds / step).s);
-        return;
-    }
-    const Roofline *roofline = &slowest->phase[REPORT_STEP].roofline;
-    char rest[REPORT_WIDTH] = ".";
-    if (roofline->judged)
-        snprintf(rest, sizeof(rest), "; %s%s, at %.8s of its roof.", bound_name(roofline->bound),
-                 roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
-                 text_percent(roofline->roof_fraction).s);
-    int room = REPORT_WIDTH - (int)(strlen("  Start with : 100% of the step") + strlen(rest));
-    fprintf(file, "  Start with %s: %s of the step%s\n",
-            text_fit_end(report_layer_name(profile, slowest).s, room).s,
-            text_percent(most / step).s, rest);
+    Rank rank;
+    if (rank_find(profile, &rank) || rank.n == 0) return;
+    print_first(profile, &rank, file);
+    if (rank.n == 1 || rank.steps == 0) return;
+    const RankedKind *next = &rank.kinds[1];
+    fprintf(file, "  Next is %s, first in %lld.\n",
+            next->layer < 0 ? "what is spent between the ops" : name_kind(profile, next, 50).s,
+            (long long)next->first);
 }
 
 // "GPU busy 61% of the step; 34 launches of 4.10 us; batch copy 201 kB 18.0 us"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/measure/rank.h"
 #include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 
@@ -169,6 +170,11 @@ void report_print_evidence(const Profile *profile, FILE *file) {
     print_passes(profile, file);
     print_forward_alone(profile, file);
     print_noise(profile, file);
-    const ProfileLayer *slowest = report_slowest_layer(profile);
-    if (slowest) print_where_to_ask(profile, slowest->path, file);
+    Rank rank;
+    if (rank_find(profile, &rank)) return;
+    for (int i = 0; i < rank.n; i++) {
+        if (rank.kinds[i].layer < 0) continue;
+        print_where_to_ask(profile, profile->layers[rank.kinds[i].layer].path, file);
+        return;
+    }
 }

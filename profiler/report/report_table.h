@@ -23,14 +23,12 @@ Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
 Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int width);
 // "fc1, relu1, ..." into names, cut between two of them; "none" where there are none. size > 8.
 void report_layer_names(const Profile *profile, char *names, size_t size);
-// The layer that takes most of the step; NULL where none was timed.
-const ProfileLayer *report_slowest_layer(const Profile *profile);
 // The one that is farthest past its roof (roofline_is_past); NULL where none is.
 const ProfileLayer *report_past_its_roof(const Profile *profile);
 // "--explain fc1"; of a path longer than that, or that a shell or fnmatch would read otherwise, a
 // pattern that matches it. longest < 96.
 void report_explain_flag(const char *path, int longest, char *text, size_t size);
-// Are the times too unsure to say where to start, or to predict from? Fewer than 6 samples, an IQR
+// Are the times too unsure to predict from? Fewer than 6 samples, an IQR
 // above 10 %, or layers that come to more than the step.
 bool report_is_noise(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.

@@ -159,7 +159,7 @@ START_TEST(nothing_is_predicted_from_noise) {
         report_print(&profile, file);
         fclose(file);
         ck_assert_msg((strstr(report, "\nWHAT WOULD HELP") == NULL) == noise, "%s", report);
-        ck_assert_int_eq(strstr(report, "  Too noisy") != NULL, noise);
+        ck_assert_msg(strstr(report, "  Start with "), "%s", report);
         free(report);
     }
     profile_free(&profile);
