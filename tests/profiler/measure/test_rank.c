@@ -22,6 +22,7 @@ static double draw(void) { return (double)random() / (double)RAND_MAX; }
 static void make(Made *made, const char *types[LAYERS], const double micros[LAYERS]) {
     static const ReportPhase phases[PHASES] = {REPORT_FORWARD, REPORT_BACKWARD};
     memset(made, 0, sizeof(*made));
+    made->profile.accumulate = 1;
     made->profile.layers = made->layers;
     made->profile.n_layers = LAYERS;
     for (int i = 0; i < LAYERS; i++) {
