@@ -55,7 +55,7 @@ static int64_t count_steps(const Profile *profile) {
     return steps;
 }
 
-// What it took in all; of each kind into `seconds`.
+// Returns the seconds of the whole step; those of each kind go into all->seconds.
 static double add_up_step(const Kinds *all, int64_t step) {
     double whole = all->profile->totals[REPORT_STEP].latency.samples[step], layers = 0.0;
     for (int k = 0; k < all->n; k++) all->seconds[k] = 0.0;

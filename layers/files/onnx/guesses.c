@@ -17,7 +17,7 @@ typedef struct Names {
 
 enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
 
-// What files claim may come to more than can be counted; no less is said of it than that.
+// Claimed sizes may add up to more than an int64_t holds: the sum then stays at its largest.
 static int64_t sum(int64_t a, int64_t b) {
     int64_t both;
     return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;

@@ -125,7 +125,7 @@ START_TEST(the_next_is_named_where_others_are_first_in_over_a_fifth) {
 }
 END_TEST
 
-// Of the steps a twentieth on each side may differ as it likes.
+// One step in twenty may be longer, and one shorter, without changing the part that is told.
 START_TEST(a_part_is_the_middle_of_the_steps) {
     Made made;
     const double micros[LAYERS] = {60, 10, 10, 10, 10};
@@ -142,8 +142,8 @@ START_TEST(a_part_is_the_middle_of_the_steps) {
 }
 END_TEST
 
-// What no layer takes is ranked like them, and the first layer is named all the same. Layers that
-// come to more than the step leave nothing.
+// The time between ops is ranked like a layer's, and the first layer is named beside it. Layers
+// whose times add up to more than the step leave no time between.
 START_TEST(what_is_spent_between_the_ops_has_a_rank) {
     Made made;
     const double micros[LAYERS] = {60, 10, 10, 10, 10};
@@ -162,7 +162,7 @@ START_TEST(what_is_spent_between_the_ops_has_a_rank) {
 }
 END_TEST
 
-// Of a profile from a file only medians are known; of one on meta nothing.
+// A profile that was read from a file has only medians, and one of the meta device has no times.
 START_TEST(without_samples_medians_decide) {
     Made made;
     const double micros[LAYERS] = {10, 20, 70, 10, 10};
