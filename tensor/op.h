@@ -247,9 +247,13 @@ static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
-static inline char *tensor_raw(const Tensor *t) { // NULL on the meta device
+// NULL on the meta device. What is empty has an address as well, for kernels to count from: it is
+// never read nor written.
+static inline char *tensor_raw(const Tensor *t) {
+    static const char nothing[8] = {0};
     char *data = (char *)t->storage->data;
-    return data ? data + t->offset * dtype_sizes[t->dtype] : NULL;
+    if (!data) return t->storage->bytes == 0 ? (char *)nothing : NULL;
+    return data + t->offset * dtype_sizes[t->dtype];
 }
 static inline float *call_in(const OpCall *call, int i) { return (float *)tensor_raw(call->in[i]); }
 static inline float *call_out(const OpCall *call, int i) {

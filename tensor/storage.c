@@ -138,6 +138,7 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     int64_t reserved = bytes;
     bool classed = bytes > 0 && device->has_data && !device->uncached;
     int index = classed ? size_class(bytes, &reserved) : -1;
+    if (bytes > INT64_MAX - ledger->live.total) return NULL; // a sum that no device has
     if (!memory_request()) return NULL;
     if (index >= 0 && !ledger->raw) {
         Storage *cached = take_free(&ledger->free_storages[index], device);

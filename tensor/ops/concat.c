@@ -99,7 +99,6 @@ static OpCost cost(const OpCall *call) {
 // Copies x to where its first index along dim is `start` of out: in runs of rows, or, when x is
 // contiguous, of everything from dim on.
 static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start) {
-    if (x->numel == 0) return; // nor need there be memory to go to
     bool dense = tensor_is_contiguous(x);
     int outer_dims = dense ? dim : x->shape.ndim - 1;
     int64_t size = dtype_size(x->dtype), step = dense ? 1 : x->stride[x->shape.ndim - 1], run = 1;

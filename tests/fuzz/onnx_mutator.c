@@ -200,7 +200,7 @@ static void fill_attribute(Change *change, Onnx__Attribute *attribute,
 
 // One that the node's operator has, by its schema; or, where there is none, another node's.
 static void add_attribute(Change *change, Onnx__Node *node) {
-    const Schema *schema = schema_find(node->domain ? node->domain : "", node->op_type);
+    const Schema *schema = schema_find(node->domain, node->op_type);
     Onnx__Attribute **all = longer(change, node->attribute, node->n_attribute, sizeof *all);
     Onnx__Attribute *attribute = take(change->arena, sizeof *attribute);
     const Onnx__Node *other = any_node(change);

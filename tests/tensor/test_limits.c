@@ -141,6 +141,18 @@ START_TEST(the_minus_of_a_difference_costs_no_flops) {
 }
 END_TEST
 
+START_TEST(more_bytes_than_a_sum_holds_are_refused) {
+    enum { PARTS = 8 }; // of 2^60 bytes each; the sum of all is 2^63
+    Tensor *part[PARTS];
+    context_set_device(device_meta());
+    for (int i = 0; i < PARTS; i++) part[i] = tensor_zeros_new(SHAPE((int64_t)1 << 58));
+    for (int i = 0; i < PARTS; i++) ck_assert((part[i] == NULL) == (i == PARTS - 1));
+    expect_error(STATUS_OUT_OF_MEMORY, "1152921504606846976 bytes asked, 8070450532247928832 live");
+    for (int i = 0; i < PARTS; i++) tensor_free(part[i]);
+    context_set_device(device_cpu());
+}
+END_TEST
+
 START_TEST(messages_name_what_was_asked_for) {
     Tensor *x = tensor_zeros_new(SHAPE(2, 3));
     Scope *scope = scope_open();
@@ -164,6 +176,7 @@ int main(void) {
         {rows_too_far_apart_for_a_blas_are_copied_together, 0},
         {a_step_beyond_the_end_takes_one_index, 0},
         {the_minus_of_a_difference_costs_no_flops, 0},
+        {more_bytes_than_a_sum_holds_are_refused, 0},
         {messages_name_what_was_asked_for, 0},
         {NULL, 0},
     };

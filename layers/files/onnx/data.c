@@ -16,12 +16,12 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
         return error_set(STATUS_NOT_IMPLEMENTED,
                          "onnx: \"%s\" has %zu dimensions, and up to %d are read. HINT: a Reshape "
                          "behind fewer",
-                         stored->name ? stored->name : "", stored->n_dims, TENSOR_MAX_DIMS);
+                         stored->name, stored->n_dims, TENSOR_MAX_DIMS);
     for (size_t i = 0; i < stored->n_dims; i++) {
         shape->dims[i] = stored->dims[i];
         if (stored->dims[i] < 0 || __builtin_mul_overflow(count, stored->dims[i], &count))
-            return error_set(STATUS_FORMAT, "onnx: \"%s\" has the size %lld",
-                             stored->name ? stored->name : "", (long long)stored->dims[i]);
+            return error_set(STATUS_FORMAT, "onnx: \"%s\" has the size %lld", stored->name,
+                             (long long)stored->dims[i]);
     }
     return STATUS_OK;
 }
@@ -105,7 +105,7 @@ static const Kind *kind_of(const Onnx__Tensor *stored) {
     error_set(STATUS_NOT_IMPLEMENTED,
               "onnx: \"%s\" holds elements of the type %s, which is not read. HINT: "
               "float32, or the other numbers of 8 bits and more",
-              stored->name ? stored->name : "", onnx_type_name(stored->data_type));
+              stored->name, onnx_type_name(stored->data_type));
     return NULL;
 }
 
@@ -113,7 +113,7 @@ static const Kind *kind_of(const Onnx__Tensor *stored) {
 static const char *external_entry(const Onnx__Tensor *stored, const char *key) {
     for (size_t i = 0; i < stored->n_external_data; i++) {
         const Onnx__Text *entry = stored->external_data[i];
-        if (entry->key && strcmp(entry->key, key) == 0) return entry->value;
+        if (strcmp(entry->key, key) == 0) return entry->value;
     }
     return NULL;
 }
@@ -170,7 +170,7 @@ static Status cannot_open(const Import *import) {
 // Where in the file the numbers begin; and whether as many bytes are said to be there as they take.
 static Status external_span(const Import *import, const Onnx__Tensor *stored, int64_t count,
                             InputNumbers *numbers) {
-    const char *name = stored->name ? stored->name : "";
+    const char *name = stored->name;
     int64_t needed, claimed;
     if (!external_number(stored, "offset", &numbers->at) ||
         !external_number(stored, "length", &claimed))
@@ -198,7 +198,7 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
                          "onnx: %s: \"%s\" names the file \"%s\", which is not beside it or below. "
                          "HINT: put it beside the model, and onnx.save(model, path, "
                          "save_as_external_data=True)",
-                         import->path, stored->name ? stored->name : "", location ? location : "");
+                         import->path, stored->name, location ? location : "");
     int folder = slash ? (int)(slash - import->path) + 1 : 0;
     size_t length = (size_t)folder + strlen(location) + 1;
     char *path = memory_new(length);
@@ -275,7 +275,7 @@ static Status open_source(const Import *import, const Onnx__Tensor *stored, int6
     }
     if (source->count == (size_t)count) return STATUS_OK;
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" holds %zu numbers, not %lld", import->path,
-                     stored->name ? stored->name : "", source->count, (long long)count);
+                     stored->name, source->count, (long long)count);
 }
 
 // ---- asked ------------------------------------------------------------------------------------

@@ -45,11 +45,10 @@ static bool may_compare(Import *import, size_t n) {
 }
 
 // ---- which function ---------------------------------------------------------------------------
-static const char *text_of(const char *text) { return text ? text : ""; }
 
 static bool same_domain(const char *a, const char *b) {
     const SchemaDomain *known = schema_domain(a); // "" is "ai.onnx", too
-    return known ? known == schema_domain(b) : strcmp(a, text_of(b)) == 0;
+    return known ? known == schema_domain(b) : strcmp(a, b) == 0;
 }
 
 static const Function *called(Import *import, const Node *node) {
@@ -57,12 +56,12 @@ static const Function *called(Import *import, const Node *node) {
     const Function *found = NULL;
     for (size_t i = 0; i < model->n_functions && may_compare(import, 1); i++) {
         const Function *function = model->functions[i];
-        bool is = strcmp(text_of(function->name), text_of(node->op_type)) == 0 &&
-                  same_domain(text_of(node->domain), function->domain) &&
-                  strcmp(text_of(function->overload), text_of(node->overload)) == 0;
+        bool is = strcmp(function->name, node->op_type) == 0 &&
+                  same_domain(node->domain, function->domain) &&
+                  strcmp(function->overload, node->overload) == 0;
         if (is && found)
             error_set(STATUS_FORMAT, "onnx: %s: it has two functions with the name \"%s\"",
-                      import->path, text_of(node->op_type));
+                      import->path, node->op_type);
         if (is) found = function;
     }
     return found;
@@ -79,14 +78,14 @@ static Status wrong(const Import *import, const Call *call, const char *what, co
     return error_set(STATUS_FORMAT,
                      "onnx: %s: a call of the function %s has the %s \"%s\", which "
                      "the function has not",
-                     import->path, text_of(call->function->name), what, name);
+                     import->path, call->function->name, what, name);
 }
 
 static bool declares(const Function *function, const char *attribute) {
     for (size_t i = 0; i < function->n_attribute; i++)
-        if (strcmp(text_of(function->attribute[i]), attribute) == 0) return true;
+        if (strcmp(function->attribute[i], attribute) == 0) return true;
     for (size_t i = 0; i < function->n_attribute_proto; i++)
-        if (strcmp(text_of(function->attribute_proto[i]->name), attribute) == 0) return true;
+        if (strcmp(function->attribute_proto[i]->name, attribute) == 0) return true;
     return false;
 }
 
@@ -95,14 +94,14 @@ static Status call_new(Import *import, const Function *function, const Node *nod
     for (size_t i = 0; i < node->n_output && !call->own[0]; i++) call->own = node->output[i];
     if (!call->own[0])
         return error_set(STATUS_FORMAT, "onnx: %s: a call of the function %s has no result",
-                         import->path, text_of(function->name));
+                         import->path, function->name);
     if (node->n_input > function->n_input)
         return wrong(import, call, "input", node->input[function->n_input]);
     if (node->n_output > function->n_output)
         return wrong(import, call, "output", node->output[function->n_output]);
     size_t names = function->n_attribute + function->n_attribute_proto;
     for (size_t i = 0; i < node->n_attribute && may_compare(import, names); i++) {
-        const char *name = text_of(node->attribute[i]->name);
+        const char *name = node->attribute[i]->name;
         if (!declares(function, name)) return wrong(import, call, "attribute", name);
     }
     return error_status();
@@ -138,7 +137,7 @@ static char **names_outside(Import *import, const Call *call, char *const names[
 // ---- attributes -------------------------------------------------------------------------------
 static Onnx__Attribute *attribute_of(Onnx__Attribute *const all[], size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(text_of(all[i]->name), name) == 0) return all[i];
+        if (strcmp(all[i]->name, name) == 0) return all[i];
     return NULL;
 }
 
@@ -150,7 +149,7 @@ static Status fill_attributes(Import *import, const Call *call, const Node *body
     node->attribute = make(import, (body->n_attribute + 1) * sizeof *node->attribute);
     for (size_t i = 0; i < body->n_attribute && node->attribute; i++) {
         Onnx__Attribute *one = body->attribute[i], *given = one;
-        const char *of = text_of(one->ref_attr_name);
+        const char *of = one->ref_attr_name;
         if (of[0]) {
             if (!may_compare(import, call->node->n_attribute + function->n_attribute_proto)) break;
             given = attribute_of(call->node->attribute, call->node->n_attribute, of);
@@ -170,7 +169,7 @@ static Status fill_attributes(Import *import, const Call *call, const Node *body
 
 // ---- nodes ------------------------------------------------------------------------------------
 static Node *node_outside(Import *import, const Call *call, const Node *body) {
-    const char *caller = text_of(call->node->name), *name = text_of(body->name);
+    const char *caller = call->node->name, *name = body->name;
     size_t size = strlen(caller) + strlen(name) + 2;
     Node *node = make(import, sizeof *node);
     if (!node) return NULL;

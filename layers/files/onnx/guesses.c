@@ -105,7 +105,7 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     bool learned = value->kind == VALUE_PARAMETER && !value->is_state;
     bool runs = value->slot >= 0, lost = learned && use->lost && !use->read;
     if (lost) { // rows of stored numbers have no name of their own
-        const char *stored = value->stored && value->stored->name ? value->stored->name : "";
+        const char *stored = value->stored ? value->stored->name : "";
         add_name(&guesses->lost, value->name[0] ? value->name : stored, n);
         import->about->parameters_stored -= n;
     }

@@ -46,7 +46,7 @@ static bool is_fixed(const Onnx__Dimension *dim) {
 
 // "x_dynamic_axes_1" is what PyTorch calls a size that nobody gave a name.
 static bool has_name(const Onnx__Dimension *dim) {
-    return dim->dim_param && dim->dim_param[0] && !strstr(dim->dim_param, "_dynamic_axes_");
+    return dim->dim_param[0] && !strstr(dim->dim_param, "_dynamic_axes_");
 }
 
 static int find_symbol(const Inputs *all, const char *name) {
@@ -80,7 +80,7 @@ static Status note_symbols(Inputs *all, Input *input) {
 static Status note_input(Inputs *all, const Onnx__ValueInfo *info) {
     Import *import = all->import;
     OnnxModel *about = import->about;
-    if (!info->name || !info->name[0])
+    if (!info->name[0])
         return error_set(STATUS_FORMAT, "onnx: %s: an input without a name", import->path);
     if (import_find(import, info->name) >= 0) return STATUS_OK; // stored: a default, as of old
     const Onnx__TensorType *type = info->type ? info->type->tensor_type : NULL;

@@ -126,7 +126,7 @@ static void find_running(const Import *import, bool running[]) {
     for (int i = 0; i < import->n_values; i++) running[i] = import->values[i]->kind == VALUE_RUN;
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];
-        const char *type = node->op_type ? node->op_type : "";
+        const char *type = node->op_type;
         bool runs = strncmp(type, "Random", 6) == 0 || strcmp(type, "Bernoulli") == 0;
         bool shape = strcmp(type, "Shape") == 0 || strcmp(type, "Size") == 0;
         for (size_t k = 0; k < node->n_input && !shape; k++) {
@@ -190,8 +190,7 @@ Status learned_by_place(Import *import) {
     if (moved) {
         find_running(import, running);
         for (size_t i = import->graph->n_node; i > 0; i--)
-            if (import->graph->node[i - 1]->op_type)
-                find_placed(import, import->graph->node[i - 1], running);
+            find_placed(import, import->graph->node[i - 1], running);
         note_direct(import, running, moved);
     }
     for (int i = 0; i < import->n_values && moved && !error_pending(); i++) {

@@ -19,13 +19,13 @@ static bool norms_are_folded(const Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Node *node = graph->node[i];
-        bool biased = node->op_type && strcmp(node->op_type, "Conv") == 0 && node->n_input > 2;
+        bool biased = strcmp(node->op_type, "Conv") == 0 && node->n_input > 2;
         if (biased && strncmp(node->input[1], "onnx::Conv_", 11) == 0 &&
             strncmp(node->input[2], "onnx::Conv_", 11) == 0)
             return true;
         for (size_t k = 0; k < node->n_metadata_props; k++) {
             const Onnx__Text *entry = node->metadata_props[k];
-            if (entry->value && strstr(entry->value, "FuseBatchNorm")) return true;
+            if (strstr(entry->value, "FuseBatchNorm")) return true;
         }
     }
     return false;
@@ -34,8 +34,7 @@ static bool norms_are_folded(const Import *import) {
 static Status describe(Import *import) {
     OnnxModel *about = import->about;
     const Onnx__Model *model = import->model;
-    const char *producer = model->producer_name ? model->producer_name : "";
-    const char *version = model->producer_version ? model->producer_version : "";
+    const char *producer = model->producer_name, *version = model->producer_version;
     size_t size = strlen(producer) + strlen(version) + 2;
     about->producer = memory_new(size);
     if (!about->producer) return error_status();
@@ -65,7 +64,7 @@ static Status describe_outputs(Import *import) {
     const Onnx__Graph *graph = import->graph;
     about->outputs = memory_new((graph->n_output + 1) * sizeof(OnnxPort));
     for (size_t i = 0; i < graph->n_output && about->outputs; i++) {
-        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        const char *name = graph->output[i]->name;
         const Value *value = import_value(import, import_find(import, name));
         if (value && value->poisoned)
             return error_set(

@@ -63,7 +63,7 @@ static bool like_shape(Import *import, const Node *node, Shape *shape) {
                                         "Cosh", "Sinh",  "Tan",  "BitwiseNot", "Hardmax", "LRN"};
     static const char *const all[] = {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
     const Value *in = node_input(import, node, 0);
-    bool ours = !node->domain || !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
+    bool ours = !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
     if (!ours || !in) return false;
     *shape = in->shape;
     if (strstr(node->op_type, "Normalization")) return true;

@@ -140,9 +140,7 @@ static const char *scopes_of(const Node *node) {
     return onnx_recorded(node, "pkg.torch.onnx.name_scopes");
 }
 
-bool onnx_is_placed(const Node *node) {
-    return (node->name && node->name[0] == '/') || scopes_of(node);
-}
+bool onnx_is_placed(const Node *node) { return node->name[0] == '/' || scopes_of(node); }
 
 char *onnx_path_of_node(const Node *node) {
     const char *scopes = scopes_of(node);
@@ -228,8 +226,7 @@ Status import_paths(Import *import) {
         bool by_weight = step->path != NULL;
         if (!step->path && !error_pending()) step->path = onnx_path_of_node(step->node);
         if (step->path && step->path[0] && !is_path(step->path)) step->path[0] = '\0';
-        if (step->path && !by_weight && step->node->name && step->node->name[0] == '/')
-            undo_number(import, step->path);
+        if (step->path && !by_weight && step->node->name[0] == '/') undo_number(import, step->path);
     }
     return error_status();
 }

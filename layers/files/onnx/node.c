@@ -228,9 +228,9 @@ static Status become(Import *import, const Node *node) {
 }
 
 Status import_node(Import *import, const Node *node) {
-    const char *type = node->op_type ? node->op_type : "";
+    const char *type = node->op_type;
     snprintf(import->text, sizeof import->text, "%s: %.60s %.150s", import->path, type,
-             node->name && node->name[0]                ? node->name
+             node->name[0]                              ? node->name
              : node->n_output > 0 && node->output[0][0] ? node->output[0]
                                                         : "");
     if (!type[0] || node->n_output == 0)

@@ -19,7 +19,7 @@ static bool only_multiplies(const Import *import, const Value *weight) {
     int products = 0;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Node *node = graph->node[i];
-        bool product = node->op_type && node->n_input == 2 && strcmp(node->op_type, "MatMul") == 0;
+        bool product = node->n_input == 2 && strcmp(node->op_type, "MatMul") == 0;
         products += product && strcmp(node->input[1], weight->name) == 0;
     }
     return products == weight->readers; // of a weight times itself they are more

@@ -123,8 +123,8 @@ static const char letters[] = "?fistgFIST";
 static Status check_attribute(const Import *import, const char *domain, const Schema *schema,
                               const Onnx__Attribute *attribute) {
     SchemaAttribute found;
-    const char *name = attribute->name ? attribute->name : "";
-    if (attribute->ref_attr_name && attribute->ref_attr_name[0])
+    const char *name = attribute->name;
+    if (attribute->ref_attr_name[0])
         return import_error(import, STATUS_FORMAT,
                             "its attribute %s is \"%s\" of a function, and it is in none", name,
                             attribute->ref_attr_name);

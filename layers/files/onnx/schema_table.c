@@ -190,7 +190,7 @@ static int by_name(const void *name, const void *schema) {
 
 const Schema *schema_find(const char *domain, const char *op_type) {
     const SchemaDomain *of = schema_domain(domain);
-    if (!of || !op_type) return NULL;
+    if (!of) return NULL;
     return bsearch(op_type, of->operators, (size_t)of->n_operators, sizeof(Schema), by_name);
 }
 

@@ -97,7 +97,12 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
 
 // The older exporter gives each parameter the name that is its own: who reads one by it shares it.
 static bool is_called_again(const Value *value, const Node *node) {
-    return onnx_name_is_path(value->name) && node->name && node->name[0] == '/';
+    return onnx_name_is_path(value->name) && node->name[0] == '/';
+}
+
+// The node for which a value plays its role: `node`, where that is what is being added now.
+static const Node *role_node(const Import *import, const Value *value, const Node *node) {
+    return value->role_step < import->n_steps ? import->steps[value->role_step]->node : node;
 }
 
 // The copy that the same layer made of it when it was called before, for that role; else -1.
@@ -106,8 +111,7 @@ static int copy_before(const Import *import, const Value *value, const Node *nod
     for (int i = import->n_values - 1; i >= 0; i--) {
         const Value *other = import->values[i];
         if (other->stored == value->stored && other->name[0] == '\0' && other->role &&
-            strcmp(other->role, role) == 0 &&
-            onnx_same_layer(import->steps[other->role_step]->node, node))
+            strcmp(other->role, role) == 0 && onnx_same_layer(role_node(import, other, node), node))
             return i;
     }
     return -1;

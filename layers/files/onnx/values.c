@@ -276,8 +276,7 @@ Value *node_output(const Import *import, const Node *node, int i) {
 
 const Onnx__Attribute *attribute_find(const Node *node, const char *name) {
     for (size_t i = 0; i < node->n_attribute; i++)
-        if (node->attribute[i]->name && strcmp(node->attribute[i]->name, name) == 0)
-            return node->attribute[i];
+        if (strcmp(node->attribute[i]->name, name) == 0) return node->attribute[i];
     return NULL;
 }
 
@@ -325,8 +324,7 @@ int import_axis(Import *import, int64_t axis, int ndim) {
 
 const char *onnx_text_of(Onnx__Text *const entries[], size_t n, const char *key) {
     for (size_t i = 0; i < n; i++)
-        if (entries[i]->key && entries[i]->value && strcmp(entries[i]->key, key) == 0)
-            return entries[i]->value;
+        if (strcmp(entries[i]->key, key) == 0) return entries[i]->value;
     return NULL;
 }
 

@@ -69,8 +69,7 @@ static const Node *only_reader(Import *import, const Node *node) {
     const Value *value = node_output(import, node, 0);
     if (!value || value->readers != 1 || import_work(import, (int64_t)graph->n_node)) return NULL;
     for (size_t i = 0; i < graph->n_node; i++)
-        if (graph->node[i]->n_input > 0 && graph->node[i]->op_type &&
-            strcmp(graph->node[i]->input[0], node->output[0]) == 0)
+        if (graph->node[i]->n_input > 0 && strcmp(graph->node[i]->input[0], node->output[0]) == 0)
             return graph->node[i];
     return NULL;
 }
