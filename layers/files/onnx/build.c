@@ -73,9 +73,14 @@ Step *step_new(Import *import, const Node *node, const Operator *op) {
     return step;
 }
 
+static bool may_lack(const Operator *op, int input) {
+    enum { LAST = 31 };
+    return (op->optional >> (input < LAST ? input : LAST) & 1) != 0;
+}
+
 static Status check_inputs(Import *import, const Step *step) {
     for (int i = 0; i < step->n_in || i == 0; i++)
-        if (i == step->n_in || (step->in[i] < 0 && !(step->op->optional >> i & 1)))
+        if (i == step->n_in || (step->in[i] < 0 && !may_lack(step->op, i)))
             return import_error(import, STATUS_FORMAT, "it has no input %d", i);
     return STATUS_OK;
 }

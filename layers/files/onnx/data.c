@@ -9,8 +9,9 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
+// What no tensor can have (handle.c) is refused here, before anybody computes with such sizes.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
-    int64_t count = 1;
+    int64_t span = 1;
     *shape = (Shape){.ndim = (int)stored->n_dims};
     if (stored->n_dims > TENSOR_MAX_DIMS)
         return error_set(STATUS_NOT_IMPLEMENTED,
@@ -18,10 +19,11 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
                          "behind fewer",
                          stored->name, stored->n_dims, TENSOR_MAX_DIMS);
     for (size_t i = 0; i < stored->n_dims; i++) {
-        shape->dims[i] = stored->dims[i];
-        if (stored->dims[i] < 0 || __builtin_mul_overflow(count, stored->dims[i], &count))
+        int64_t size = shape->dims[i] = stored->dims[i];
+        bool overflows = size > 0 && __builtin_mul_overflow(span, size, &span);
+        if (size < 0 || overflows || span > INT64_MAX / 16)
             return error_set(STATUS_FORMAT, "onnx: \"%s\" has the size %lld", stored->name,
-                             (long long)stored->dims[i]);
+                             (long long)size);
     }
     return STATUS_OK;
 }

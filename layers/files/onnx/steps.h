@@ -34,7 +34,7 @@ typedef struct Operator {
     int data;          // which of its inputs are the numbers that it computes with: the first
     int type;          // ONNX's type of the result; 0: that of the first input
     int second_type;   // of the second one, where that has another; 0: it has not
-    unsigned optional; // bit i: the step's input i may be absent
+    unsigned optional; // bit i: the step's input i may be absent; bit 31: from there on
 } Operator;
 
 enum { STEP_OUTPUTS = 4 }; // the most that an operator gives; a longer split is as many slices
