@@ -4,6 +4,7 @@
 
 #include "tensor/context.h"
 #include "tensor/gemm.h"
+#include "tensor/given.h"
 #include "tensor/memory.h"
 #include "tensor/op.h"
 #include "tensor/pool.h"
@@ -23,15 +24,33 @@ static Pool *pool_of(Context *context) {
     return context->pool;
 }
 
+// So many neighbours at least are worth a range.
+static int64_t grain_of(OpWork work) {
+    int64_t grain = work.cost < GRAIN_COST ? (int64_t)(GRAIN_COST / work.cost) : 1;
+    if (work.together < 2) return grain;
+    return (grain + work.together - 1) / work.together * work.together;
+}
+
+int64_t cpu_handoffs(OpWork work) {
+    if (work.items == 0 || !pays(work)) return 0;
+    return pool_ranges(context_current()->threads, work.items, grain_of(work)) - 1;
+}
+
+int64_t op_handoffs(const OpCall *call) {
+    if (!GIVEN(call)) return 0;
+    const Op *op = call->op;
+    if (op->handoffs) return op->handoffs(call);
+    if (op->row) return cpu_handoffs((OpWork){.items = call_numel(call), .cost = 1.0});
+    return op->work ? cpu_handoffs(op->work(call)) : 0;
+}
+
 void cpu_parallel(OpWork work, PoolTask task, void *argument) {
     if (work.items == 0) return;
     if (!pays(work)) {
         task(argument, 0, work.items);
         return;
     }
-    int64_t grain = work.cost < GRAIN_COST ? (int64_t)(GRAIN_COST / work.cost) : 1;
-    if (work.together > 1) grain = (grain + work.together - 1) / work.together * work.together;
-    pool_run(pool_of(context_current()), work.items, grain, task, argument);
+    pool_run(pool_of(context_current()), work.items, grain_of(work), task, argument);
 }
 
 typedef struct KernelJob {

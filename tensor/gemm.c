@@ -86,16 +86,23 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
         job->epilogue(job->argument, 0, part.m, begin, count);
 }
 
+// It divides the longer side, but a weight's gradient (its product transposes a) always by rows: so
+// a thread writes the gradient of the weight rows that it read in forward.
+static bool goes_by_rows(const Gemm *gemm) { return gemm->m >= gemm->n || gemm->trans_a; }
+
+static OpWork work_of(const Gemm *gemm) {
+    bool by_rows = goes_by_rows(gemm);
+    double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // of one row or column
+    return (OpWork){by_rows ? gemm->m : gemm->n, macs / WORK_MACS, TILE};
+}
+
+int64_t gemm_handoffs(const Gemm *gemm) { return cpu_handoffs(work_of(gemm)); }
+
 void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument) {
     if (gemm->m == 0 || gemm->n == 0) return;
-    // The longer side, but a weight's gradient (its product transposes a) always by rows: so a
-    // thread writes the gradient of the weight rows that it read in forward.
-    bool by_rows = gemm->m >= gemm->n || gemm->trans_a;
-    int64_t length = by_rows ? gemm->m : gemm->n;
-    double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // of one row or column
-    OpWork work = {length, macs / WORK_MACS, TILE};
+    OpWork work = work_of(gemm);
     if (cpu_pays((double)work.items * work.cost)) {
-        cpu_parallel(work, run_range, &(GemmJob){gemm, epilogue, argument, by_rows});
+        cpu_parallel(work, run_range, &(GemmJob){gemm, epilogue, argument, goes_by_rows(gemm)});
         return;
     }
     gemm_alone(gemm);

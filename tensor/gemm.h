@@ -21,6 +21,7 @@ typedef void (*GemmEpilogue)(void *argument, int64_t row, int64_t rows, int64_t 
                              int64_t columns);
 
 void gemm_run(const Gemm *gemm, GemmEpilogue epilogue, void *argument);
+int64_t gemm_handoffs(const Gemm *gemm); // by its sizes and trans_a: ranges for other threads
 void gemm_alone(const Gemm *gemm); // on the calling thread: for kernels that split their own work
 
 // One product on the calling thread; safe to call from several threads at once.

@@ -126,6 +126,9 @@ typedef struct Op {
     OpCost (*cost)(const OpCall *call); // this op alone; NULL: by the story's rules, and unknown,
                                         // which is reported as uncounted, where there is none
     OpWork (*work)(const OpCall *call); // what its kernel's items are; NULL: there is one
+    // Of a kernel that divides its work itself: how many ranges of it go to other threads, the sum
+    // of cpu_handoffs. NULL: as `work` says.
+    int64_t (*handoffs)(const OpCall *call);
     // What only values tell, such as a label out of range: before the kernel, where the host can
     // read them. May be NULL.
     Status (*check)(const OpCall *call);
@@ -270,6 +273,10 @@ OpWork op_work_rows(const OpCall *call);
 // divide their own work.
 void cpu_parallel(OpWork work, void (*task)(void *, int64_t, int64_t), void *argument);
 bool cpu_pays(double cost); // would it be divided?
+// How many ranges of it that hands to other threads, of as many as the context has: a count that
+// shapes and threads decide. And of a whole call, whose tensors may lie on the meta device.
+int64_t cpu_handoffs(OpWork work);
+int64_t op_handoffs(const OpCall *call);
 
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
 // What the op takes, and how many signatures that is.

@@ -193,13 +193,18 @@ void pool_free(Pool *pool) {
 int pool_threads(const Pool *pool) { return pool ? pool->threads : 1; }
 PoolCounts pool_counts(const Pool *pool) { return pool ? pool->counts : (PoolCounts){0}; }
 
+static int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+int64_t pool_ranges(int threads, int64_t n, int64_t grain) {
+    if (n <= 0) return 0;
+    int64_t grains = divide_up(n, grain > 1 ? grain : 1);
+    return divide_up(grains, divide_up(grains, threads));
+}
+
 void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argument) {
     if (n <= 0) return;
     if (grain < 1) grain = 1;
-    int threads = pool_threads(pool);
-    int64_t grains = n / grain + (n % grain != 0);
-    int64_t grains_per_range = grains / threads + (grains % threads != 0);
-    int64_t ranges = grains / grains_per_range + (grains % grains_per_range != 0);
+    int64_t ranges = pool_ranges(pool_threads(pool), n, grain);
     if (ranges < 2) {
         task(argument, 0, n);
         return;
@@ -209,7 +214,7 @@ void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argumen
     pool->task = task;
     pool->argument = argument;
     pool->n = n;
-    pool->items_per_range = grains_per_range * grain;
+    pool->items_per_range = divide_up(divide_up(n, grain), pool_threads(pool)) * grain;
 
     int helpers = (int)ranges - 1;
     int posted = helpers < pool->started ? helpers : pool->started;

@@ -21,6 +21,9 @@ typedef struct PoolCounts {
 } PoolCounts;
 PoolCounts pool_counts(const Pool *pool);
 
+// Into how many ranges pool_run splits n items on so many threads.
+int64_t pool_ranges(int threads, int64_t n, int64_t grain);
+
 // Splits [0, n) into at most one contiguous range per thread, each but the last a multiple of
 // `grain`, runs them and returns when all are done. With one range, a NULL pool or one thread it is
 // a plain call. The split depends only on n, grain and the thread count. After fork() the child's

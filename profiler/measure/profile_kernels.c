@@ -7,14 +7,12 @@
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
 #include "tensor/context.h"
-#include "tensor/pool.h"
 
 typedef struct Replay {
     Observer observer; // first
     const Measurement *m;
     Reuse *reuse;
     int64_t op; // that ends next
-    PoolCounts before;
 } Replay;
 
 // ---- one kernel ------------------------------------------------------------------------------
@@ -43,11 +41,11 @@ static double time_kernel(const OpCall *call) {
     return faults > 0 ? fmax(0.0, best - (double)faults * system_fault_seconds()) : best;
 }
 
-static void run_again(Reuse *reuse, const OpCall *call, Team team, ProfileOp *op) {
+static void run_again(Reuse *reuse, const OpCall *call, ProfileOp *op) {
     const OpCost *cost = &op->record.cost;
     op->warm_seconds = time_kernel(call);
     for (int i = 0; i < 2; i++) // the second finds where the first left it
-        traffic_of_call(reuse, team, call, cost, &op->warm_traffic);
+        traffic_of_call(reuse, call, cost, &op->warm_traffic);
     if (error_pending()) op->warm_seconds = (double)NAN;
     error_clear(); // it ran before, and so did what counts
 }
@@ -68,11 +66,6 @@ static const ProfileOp *same_before(const Profile *profile, int64_t op) {
     return NULL;
 }
 
-static void op_begin(Observer *observer, const OpCall *call) {
-    (void)call;
-    ((Replay *)observer)->before = pool_counts(context_current()->pool);
-}
-
 static void op_end(Observer *observer, const OpCall *call) {
     Replay *replay = (Replay *)observer;
     Profile *profile = replay->m->profile;
@@ -81,12 +74,11 @@ static void op_end(Observer *observer, const OpCall *call) {
     if (op->record.op != call->op || call->op->flags & OP_VIEW) return;
     if (call->n_in == 0) return; // a PROFILE_KERNEL, which only its program can run
     const ProfileOp *same = same_before(profile, replay->op - 1);
-    int64_t handed = pool_counts(context_current()->pool).handed - replay->before.handed;
     if (same) {
         op->warm_seconds = same->warm_seconds;
         op->warm_traffic = same->warm_traffic;
     } else {
-        run_again(replay->reuse, call, team_of_call(call, handed), op);
+        run_again(replay->reuse, call, op);
         profile_tell_done(replay->m, STAGE_KERNELS, replay->op, profile->n_ops, 0.0);
     }
 }
@@ -95,9 +87,7 @@ Status profile_measure_kernels(const Measurement *m) {
     Profile *profile = m->profile;
     for (int64_t i = 0; i < profile->n_ops; i++) profile->ops[i].warm_seconds = (double)NAN;
     if (!profile->has_machine || !m->work->x->device->on_host) return STATUS_OK;
-    Replay replay = {.observer = {.op_begin = op_begin, .op_end = op_end},
-                     .m = m,
-                     .reuse = reuse_new(&profile->machine)};
+    Replay replay = {.observer = {.op_end = op_end}, .m = m, .reuse = reuse_new(&profile->machine)};
     if (!replay.reuse) return STATUS_OUT_OF_MEMORY;
     StepTimes ignored;
     observer_add(&replay.observer);

@@ -5,7 +5,6 @@
 
 #include "tensor/given.h"
 #include "tensor/memory.h"
-#include "tensor/pool.h"
 
 // Room for one more item; NULL when out of memory, and the items are as they were.
 static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size) {
@@ -36,21 +35,14 @@ static void check_range(StepRecord *record, OpCost cost) {
                                    "batch, or fewer layers");
 }
 
-static void begin_op(Observer *observer, const OpCall *call) {
-    (void)call;
-    ((StepRecord *)observer)->handed = pool_counts(context_current()->pool).handed;
-}
-
 static void keep_op(Observer *observer, const OpCall *call) {
     StepRecord *record = (StepRecord *)observer;
     const Context *context = context_current();
     if (context->error.status) return; // it failed
-    int64_t handed = pool_counts(context->pool).handed - record->handed;
     OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
     Status status = STATUS_OK;
     if (record->reuse && !(call->op->flags & OP_VIEW))
-        status = traffic_of_call(record->reuse, team_of_call(call, handed), call, &one.cost,
-                                 &one.traffic);
+        status = traffic_of_call(record->reuse, call, &one.cost, &one.traffic);
     if (status) record->status = status;
     if (record->only_traffic || status) return;
     OpRecord *ops = room_for(record->ops, record->n_ops, &record->op_capacity, sizeof(OpRecord));
@@ -109,7 +101,6 @@ void step_record_start(StepRecord *record, const Machine *machine) {
     memset(record, 0, sizeof(*record));
     record->reuse = machine ? reuse_new(machine) : NULL;
     if (machine && !record->reuse) record->status = STATUS_OUT_OF_MEMORY;
-    if (machine) record->observer.op_begin = begin_op;
     record->observer.op_end = keep_op;
     record->observer.storage = keep_memory;
     record->observer.saved = keep_saved;

@@ -44,7 +44,6 @@ typedef struct StepRecord {
     Status status;     // out of memory while recording
     Reuse *reuse;      // which level holds what; NULL: levels are not found
     bool only_traffic; // sees what ops touch, keeps nothing
-    int64_t handed;    // by the pool, before the op that runs
 } StepRecord;
 
 // Zeroes it and begins to observe the current context. `machine`, whose levels operands are found

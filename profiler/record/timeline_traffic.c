@@ -66,10 +66,8 @@ void touch_log_add(Timeline *timeline, int64_t index, const OpCall *call) {
     *op = (OpTouched){0};
     if (!call) return;
     int64_t most = call->n_in + call->n_out;
-    Team team = team_of_call(call, timeline->events[index].handed);
     if (log->n_touches + most > log->capacity) find_traffic(timeline, index);
-    op->team = team;
     if (most > log->capacity) return;
-    *op = traffic_touched(team, call, &timeline->costs[index], log->touches + log->n_touches);
+    *op = traffic_touched(call, &timeline->costs[index], log->touches + log->n_touches);
     log->n_touches += op->n_touches;
 }

@@ -30,6 +30,7 @@ void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
     add_level(&to->other[op->team], &op->other);
     to->slow[op->team].roots += op->slow.roots;
     to->slow[op->team].divisions += op->slow.divisions;
+    to->handoffs += op->handoffs;
     if (op->team == TEAM_ONE) to->flops_alone += op_cost_total_flops(*cost);
 }
 
@@ -42,14 +43,17 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 }
 
 // ---- teams -----------------------------------------------------------------------------------
-// Whose threads a PROFILE_KERNEL has, which has no operands, is not known: all that there are.
-static bool on_host(const OpCall *call) {
+// Whose threads somebody else's kernel has is not known where it does not say: all that there are.
+// A card has none; what is on the meta device would run on the host.
+static void find_team(const OpCall *call, OpTouched *touched) {
+    const Op *op = call->op;
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
-    return t && t->device->on_host && t->device->has_data;
-}
-
-Team team_of_call(const OpCall *call, int64_t handed) {
-    return handed > 0 || context_current()->threads < 2 || !on_host(call) ? TEAM_ALL : TEAM_ONE;
+    bool known = op->id || op->row || op->work || op->handoffs;
+    bool card = t && t->device->has_data && !t->device->on_host;
+    touched->team = TEAM_ALL;
+    if (!t || card || !known || context_current()->threads < 2) return;
+    touched->handoffs = op_handoffs(call);
+    if (touched->handoffs == 0) touched->team = TEAM_ONE;
 }
 
 // ---- what is touched -------------------------------------------------------------------------
@@ -80,9 +84,10 @@ static Touch touch_of(const Tensor *t, uint64_t most) {
                    .near = !t->device->has_data};
 }
 
-OpTouched traffic_touched(Team team, const OpCall *call, const OpCost *cost, Touch *touches) {
+OpTouched traffic_touched(const OpCall *call, const OpCost *cost, Touch *touches) {
     if (!GIVEN(call) || !GIVEN(cost) || !GIVEN(touches)) return (OpTouched){0};
-    OpTouched op = {.slow = op_slow(call), .team = team};
+    OpTouched op = {.slow = op_slow(call)};
+    find_team(call, &op);
     bool reads_mutated = reads_what_it_mutates(call, cost);
     uint64_t all = cost->bytes_read + cost->bytes_written;
     uint64_t in_place = 0; // of what is updated there is one copy under way
@@ -185,7 +190,7 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
                   OpTraffic *traffic) {
     if (!GIVEN(reuse) || !GIVEN(op) || !GIVEN(cost) || !GIVEN(traffic)) return;
     const Machine *machine = reuse_machine(reuse);
-    *traffic = (OpTraffic){.slow = op->slow, .team = op->team};
+    *traffic = (OpTraffic){.slow = op->slow, .handoffs = op->handoffs, .team = op->team};
     Found found = {.machine = machine, .op = traffic, .first = machine->n_levels};
     for (int i = 0; i < op->n_touches; i++)
         if (touches[i].bytes > 0) find_operand(&found, reuse, op, touches[i]);
@@ -207,8 +212,7 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
     last->written += writes;
 }
 
-Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost *cost,
-                       OpTraffic *traffic) {
+Status traffic_of_call(Reuse *reuse, const OpCall *call, const OpCost *cost, OpTraffic *traffic) {
     if (!GIVEN(reuse) || !GIVEN(call) || !GIVEN(cost) || !GIVEN(traffic))
         return STATUS_INVALID_ARGUMENT;
     enum { FEW = 16 };
@@ -216,7 +220,7 @@ Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost
     size_t n = (size_t)(call->n_in + call->n_out);
     if (n > FEW) touches = memory_new(n * sizeof(Touch));
     if (!touches) return STATUS_OUT_OF_MEMORY;
-    OpTouched op = traffic_touched(team, call, cost, touches);
+    OpTouched op = traffic_touched(call, cost, touches);
     traffic_find(reuse, &op, touches, cost, traffic);
     if (n > FEW) memory_free(touches);
     return STATUS_OK;

@@ -19,6 +19,7 @@ typedef struct OpTraffic {
     LevelTraffic level[MACHINE_MAX_LEVELS];
     LevelTraffic other; // of these, what lay in the caches of another team's cores: see below
     OpSlow slow;        // of its FLOPs
+    int64_t handoffs;   // ranges of its work that go to other threads (op_handoffs)
     Team team;
 } OpTraffic;
 
@@ -28,14 +29,12 @@ typedef struct Traffic {
     LevelTraffic other[TEAM_COUNT];
     OpSlow slow[TEAM_COUNT];
     uint64_t flops_alone; // of their total FLOPs, TEAM_ONE's
+    int64_t handoffs;
 } Traffic;
 
 void traffic_add(Traffic *to, const Traffic *more);
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost);
 uint64_t traffic_bytes(const Traffic *traffic, int level); // counted ones, of all teams
-
-// Who did an op that has run, while so many ranges were handed to other threads.
-Team team_of_call(const OpCall *call, int64_t handed);
 
 // ---- two steps: what was touched, and where that was --------------------------------------------
 // The first is quick, and all that an observer has to do while it watches.
@@ -48,7 +47,8 @@ typedef struct Touch { // an operand
 
 typedef struct OpTouched {
     OpSlow slow;
-    Team team;
+    int64_t handoffs;
+    Team team; // which of a context's threads does it follows from its shapes, also on meta
     int n_touches;
     // An op that walks its operands side by side has all of them under way: so much has to fit. 0:
     // a product, which keeps what it reads in blocks; each operand for itself.
@@ -56,7 +56,7 @@ typedef struct OpTouched {
 } OpTouched;
 
 // Of an op that has run and is no view. Room for call->n_in + call->n_out touches.
-OpTouched traffic_touched(Team team, const OpCall *call, const OpCost *cost, Touch *touches);
+OpTouched traffic_touched(const OpCall *call, const OpCost *cost, Touch *touches);
 
 // Touches these, and tells what was moved at which level. The level of an operand is the smallest
 // that held it when it was last touched and still does (reuse.h), and that holds what this op has
@@ -67,8 +67,7 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
                   OpTraffic *traffic);
 
 // Both. STATUS_OUT_OF_MEMORY, pending, of more operands than a few.
-Status traffic_of_call(Reuse *reuse, Team team, const OpCall *call, const OpCost *cost,
-                       OpTraffic *traffic);
+Status traffic_of_call(Reuse *reuse, const OpCall *call, const OpCost *cost, OpTraffic *traffic);
 
 RIDGEPOINT_API_END
 

@@ -209,6 +209,11 @@ static int64_t forward_workspace(const OpCall *call) {
     return attention_workspace(&job);
 }
 
+static int64_t forward_handoffs(const OpCall *call) {
+    AttentionJob job = forward_job(call);
+    return attention_handoffs(&job);
+}
+
 static Status attention_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     AttentionJob job = forward_job(call);
@@ -273,6 +278,7 @@ const Op op_attention = {
     .id = OP_attention,
     .name = "attention",
     .kernel = attention_cpu,
+    .handoffs = forward_handoffs,
     .flags = OP_STRIDED | OP_RANDOM | OP_WORKSPACE,
     .n_inputs = 4,
     .optional = SAVE_IN(MASK),

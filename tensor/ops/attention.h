@@ -157,5 +157,6 @@ typedef struct AttentionJob {
 int64_t attention_workspace(const AttentionJob *job);
 void attention_share(AttentionJob *job); // finds out how many slots
 void attention_run(AttentionJob *job);
+int64_t attention_handoffs(const AttentionJob *job);
 
 #endif

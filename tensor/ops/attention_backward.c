@@ -180,6 +180,11 @@ static int64_t backward_workspace(const OpCall *call) {
     return attention_workspace(&job);
 }
 
+static int64_t backward_handoffs(const OpCall *call) {
+    AttentionJob job = backward_job(call);
+    return attention_handoffs(&job);
+}
+
 static Status attention_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     AttentionJob job = backward_job(call);
@@ -228,6 +233,7 @@ const Op op_attention_backward = {
     .id = OP_attention_backward,
     .name = "attention_backward",
     .kernel = attention_backward_cpu,
+    .handoffs = backward_handoffs,
     .flags = OP_STRIDED | OP_WORKSPACE,
     .n_inputs = 7,
     .optional = SAVE_IN(V) | SAVE_IN(Y) | SAVE_IN(MASK),

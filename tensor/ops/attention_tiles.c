@@ -57,8 +57,14 @@ static void run_slots(void *argument, int64_t begin, int64_t end) {
             job->item(job, i, job->call->workspace + slot * job->floats);
 }
 
+static OpWork work_of(const AttentionJob *job) {
+    return (OpWork){.items = job->slots, .cost = job->cost / (double)job->slots};
+}
+
+int64_t attention_handoffs(const AttentionJob *job) {
+    return job->items ? cpu_handoffs(work_of(job)) : 0;
+}
+
 void attention_run(AttentionJob *job) {
-    if (job->items == 0) return;
-    OpWork work = {.items = job->slots, .cost = job->cost / (double)job->slots};
-    cpu_parallel(work, run_slots, job);
+    if (job->items) cpu_parallel(work_of(job), run_slots, job);
 }

@@ -205,6 +205,11 @@ KERNEL static void train_narrow(void *argument, int64_t begin, int64_t end) {
     }
 }
 
+static int64_t batch_norm_handoffs(const OpCall *call) {
+    Channels of = channels_of(call->in[X]);
+    return channels_size(of) ? cpu_handoffs(channels_work(of)) : 0;
+}
+
 static Status batch_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     Training training = {call, channels_of(call->in[X]), (double)call->params.value[1]};
     (void)begin, (void)end;
@@ -258,6 +263,7 @@ const Op op_batch_norm = {
     .id = OP_batch_norm,
     .name = "batch_norm",
     .kernel = batch_norm_cpu,
+    .handoffs = batch_norm_handoffs,
     .n_inputs = 6,
     .optional = SAVE_IN(WEIGHT) | SAVE_IN(BIAS) | SAVE_IN(RUNNING_MEAN) |
                 SAVE_IN(RUNNING_VARIANCE) | SAVE_IN(BATCHES),

@@ -73,12 +73,19 @@ KERNEL static void scale_chunks(void *argument, int64_t begin, int64_t end) {
     }
 }
 
+static OpWork work_of(const OpCall *call) {
+    int64_t chunks = call->out[1]->numel;
+    return (OpWork){.items = chunks,
+                    .cost = (double)total_numel(call) / (double)(chunks ? chunks : 1)};
+}
+
+static int64_t clip_norm_handoffs(const OpCall *call) { return 2 * cpu_handoffs(work_of(call)); }
+
 static Status clip_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     int64_t chunks = call->out[1]->numel;
     Job job = {.call = call};
-    OpWork work = {.items = chunks,
-                   .cost = (double)total_numel(call) / (double)(chunks ? chunks : 1)};
+    OpWork work = work_of(call);
     cpu_parallel(work, sum_chunks, &job);
     double total = 0.0;
     for (int64_t i = 0; i < chunks; i++) total += (double)call_out(call, 1)[i];
@@ -93,6 +100,7 @@ const Op op_clip_norm = {
     .id = OP_clip_norm,
     .name = "clip_norm",
     .kernel = clip_norm_cpu,
+    .handoffs = clip_norm_handoffs,
     .least_inputs = 1,
     .infer = infer,
     .cost = COUNTED(cost),

@@ -105,11 +105,15 @@ void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, floa
 Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end);
 Status conv2d_backward_input_cpu(const OpCall *call, int64_t begin, int64_t end);
 Status conv2d_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end);
+int64_t conv_forward_handoffs(const OpCall *call); // Op.handoffs
+int64_t conv_backward_input_handoffs(const OpCall *call);
+int64_t conv_backward_weight_handoffs(const OpCall *call);
 int64_t conv_forward_workspace(const OpCall *call); // bytes, for the context's threads
 int64_t conv_backward_input_workspace(const OpCall *call);
 int64_t conv_backward_weight_workspace(const OpCall *call);
 
 // ---- conv2d_depthwise.c ------------------------------------------------------------------------
+OpWork depthwise_work(const ConvSizes *sizes, int64_t planes); // of any of the three
 void depthwise_forward(const OpCall *call, const ConvSizes *sizes);
 void depthwise_backward_input(const OpCall *call, const ConvSizes *sizes);
 void depthwise_backward_weight(const OpCall *call, const ConvSizes *sizes);

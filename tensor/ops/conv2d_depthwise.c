@@ -192,9 +192,14 @@ static const float *plane_end(const Tensor *t) {
     return (const float *)(const void *)tensor_raw(t) + t->numel;
 }
 
-static void over_planes(const OpCall *call, int64_t planes, int64_t steps, PoolTask task) {
-    OpWork work = {.items = planes, .cost = (double)steps};
-    cpu_parallel(work, task, (void *)(uintptr_t)call);
+OpWork depthwise_work(const ConvSizes *s, int64_t planes) {
+    double macs =
+        (double)s->images * (double)s->groups * (double)s->outputs * (double)s->p * (double)s->taps;
+    return (OpWork){.items = planes, .cost = macs / (double)planes};
+}
+
+static void over_planes(const OpCall *call, const ConvSizes *s, int64_t planes, PoolTask task) {
+    cpu_parallel(depthwise_work(s, planes), task, (void *)(uintptr_t)call);
 }
 
 static void forward_planes(void *argument, int64_t begin, int64_t end) {
@@ -210,7 +215,7 @@ static void forward_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_forward(const OpCall *call, const ConvSizes *s) {
-    over_planes(call, pool_plane_count(call->out[0]), s->p * s->taps, forward_planes);
+    over_planes(call, s, pool_plane_count(call->out[0]), forward_planes);
 }
 
 static void input_planes(void *argument, int64_t begin, int64_t end) {
@@ -232,7 +237,7 @@ static void input_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_backward_input(const OpCall *call, const ConvSizes *s) {
-    over_planes(call, pool_plane_count(call->out[0]), s->outputs * s->p * s->taps, input_planes);
+    over_planes(call, s, pool_plane_count(call->out[0]), input_planes);
 }
 
 // As many taps at a time as there are sets of lanes.
@@ -256,5 +261,5 @@ static void weight_outputs(void *argument, int64_t begin, int64_t end) {
 }
 
 void depthwise_backward_weight(const OpCall *call, const ConvSizes *s) {
-    over_planes(call, s->groups * s->outputs, s->images * s->p * s->taps, weight_outputs);
+    over_planes(call, s, s->groups * s->outputs, weight_outputs);
 }

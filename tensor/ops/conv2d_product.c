@@ -76,11 +76,20 @@ static void run_slots(void *argument, int64_t begin, int64_t end) {
     }
 }
 
+static OpWork slots_work(const Tiling *t) {
+    return (OpWork){.items = t->slots, .cost = t->cost / (double)t->slots};
+}
+
 static Status run_job(Job *job) {
-    const Tiling *t = &job->tiling;
-    if (t->items == 0) return STATUS_OK;
-    cpu_parallel((OpWork){.items = t->slots, .cost = t->cost / (double)t->slots}, run_slots, job);
+    if (job->tiling.items) cpu_parallel(slots_work(&job->tiling), run_slots, job);
     return STATUS_OK;
+}
+
+// planes: so many a convolution of each channel by itself writes
+static int64_t handoffs(const OpCall *call, const ConvSizes *s, Tiling t, int64_t planes) {
+    if (call_numel(call) == 0) return 0;
+    if (conv_is_depthwise(s)) return cpu_handoffs(depthwise_work(s, planes));
+    return t.items ? cpu_handoffs(slots_work(&t)) : 0;
 }
 
 // ---- tiles -----------------------------------------------------------------------------------
@@ -108,6 +117,11 @@ static Tiling forward_tiling(const ConvSizes *s) {
     t.parts = divide_up(s->p, t.columns);
     tiling_share(&t, s, pairs * t.parts);
     return t;
+}
+
+int64_t conv_forward_handoffs(const OpCall *call) {
+    ConvSizes s = conv_sizes_forward(call);
+    return handoffs(call, &s, forward_tiling(&s), pool_plane_count(call->out[0]));
 }
 
 int64_t conv_forward_workspace(const OpCall *call) {
@@ -170,6 +184,11 @@ static Tiling input_tiling(const ConvSizes *s) {
     return t;
 }
 
+int64_t conv_backward_input_handoffs(const OpCall *call) {
+    ConvSizes s = conv_sizes_backward_input(call);
+    return handoffs(call, &s, input_tiling(&s), pool_plane_count(call->out[0]));
+}
+
 int64_t conv_backward_input_workspace(const OpCall *call) {
     ConvSizes s = conv_sizes_backward_input(call);
     Tiling t = input_tiling(&s);
@@ -230,6 +249,11 @@ static Tiling weight_tiling(const ConvSizes *s) {
     t.parts = parts;
     tiling_share(&t, s, s->groups * parts);
     return t;
+}
+
+int64_t conv_backward_weight_handoffs(const OpCall *call) {
+    ConvSizes s = conv_sizes_backward_weight(call);
+    return handoffs(call, &s, weight_tiling(&s), s.groups * s.outputs);
 }
 
 int64_t conv_backward_weight_workspace(const OpCall *call) {

@@ -148,6 +148,7 @@ const Op op_conv_transpose2d = {
     .name = "conv_transpose2d",
     .kernel = conv2d_backward_input_cpu,
     .workspace = conv_backward_input_workspace,
+    .handoffs = conv_backward_input_handoffs,
     .flags = OP_WORKSPACE,
     .n_inputs = 3,
     .optional = SAVE_IN(2),

@@ -55,6 +55,10 @@ static OpWork rows_of(const Tensor *logits) { // an exponential costs as much as
     return (OpWork){.items = logits->shape.dims[0], .cost = 2.0 * (double)logits->shape.dims[1]};
 }
 
+static int64_t cross_entropy_handoffs(const OpCall *call) {
+    return cpu_handoffs(rows_of(call->in[0]));
+}
+
 static Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const int64_t *labels = tensor_indices(call->in[1]);
@@ -113,6 +117,7 @@ const Op op_cross_entropy = {
     .id = OP_cross_entropy,
     .name = "cross_entropy",
     .kernel = cross_entropy_cpu,
+    .handoffs = cross_entropy_handoffs,
     .n_inputs = 2,
     .dtypes = floats_and_indices,
     .n_dtypes = 1,

@@ -8,6 +8,7 @@
 enum { SUMS, WEIGHT, BIAS, HIDDEN }; // inputs; and outputs:
 enum { Y, GATES, PARTS };            // parts: h_n, which backward wants
 enum { GATE_COUNT = 3 };
+static const double ROW_COST = 15.0; // of an element of the state, beside the product
 
 Tensor *tensor_gru(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, bool reverse) {
     OpParams params = {.flags = reverse ? RECURRENT_REVERSE : 0};
@@ -52,6 +53,13 @@ static void gru_rows(void *argument, int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; r++) gru_row(argument, r);
 }
 
+static int64_t gru_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->out[Y], &call->params);
+    Gemm two = {.m = s.batch, .n = 2 * s.hidden, .k = s.hidden}, one = two;
+    one.n = s.hidden;
+    return recurrent_handoffs(&s, ROW_COST, s.steps, two) + s.steps * gemm_handoffs(&one);
+}
+
 static Status gru_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->out[Y], &call->params);
@@ -83,7 +91,7 @@ static Status gru_cpu(const OpCall *call, int64_t begin, int64_t end) {
         product.b += 2 * n * n;
         product.c = step.parts;
         gemm_run(&product, NULL, NULL);
-        cpu_parallel((OpWork){.items = s.batch, .cost = 15.0 * (double)n}, gru_rows, &step);
+        cpu_parallel(recurrent_rows(&s, ROW_COST), gru_rows, &step);
     }
     return STATUS_OK;
 }
@@ -114,6 +122,7 @@ const Op op_gru = {
     .id = OP_gru,
     .name = "gru",
     .kernel = gru_cpu,
+    .handoffs = gru_handoffs,
     .n_inputs = 4,
     .optional = SAVE_IN(BIAS),
     .infer = gru_infer,

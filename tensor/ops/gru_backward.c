@@ -7,6 +7,7 @@
 enum { WEIGHT, GATES, PARTS, Y, HIDDEN, DY }; // inputs; and outputs:
 enum { DX, DSUMS, DHIDDEN };                  // the last goes from step to step
 enum { GATE_COUNT = 3 };
+static const double ROW_COST = 15.0; // of an element of the state, beside the product
 
 static Status gru_backward_infer(OpCall *call) {
     Status status = op_output_like(call, DX, call->in[GATES]);
@@ -42,6 +43,12 @@ static void gradient_rows(void *argument, int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; r++) gradient_row(argument, r);
 }
 
+static int64_t gru_backward_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->in[Y], &call->params);
+    Gemm product = {.m = s.batch, .n = s.hidden, .k = GATE_COUNT * s.hidden};
+    return recurrent_handoffs(&s, ROW_COST, backward_products(&s, &call->params), product);
+}
+
 static Status gru_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->in[Y], &call->params);
@@ -57,7 +64,7 @@ static Status gru_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
                      .d_sums = call_out(call, DSUMS) + at * s.batch * wide,
                      .d_hidden = call_out(call, DHIDDEN),
                      .hidden = n};
-        cpu_parallel((OpWork){.items = s.batch, .cost = 15.0 * (double)n}, gradient_rows, &step);
+        cpu_parallel(recurrent_rows(&s, ROW_COST), gradient_rows, &step);
         if (k == 0 && !(call->params.flags & RECURRENT_STATE)) break;
         // dh (batch, hidden) += d_sums (batch, 3 hidden) . weight (3 hidden, hidden)
         Gemm product = {.m = s.batch,
@@ -81,6 +88,7 @@ const Op op_gru_backward = {
     .id = OP_gru_backward,
     .name = "gru_backward",
     .kernel = gru_backward_cpu,
+    .handoffs = gru_backward_handoffs,
     .n_inputs = 6,
     .infer = gru_backward_infer,
     .story =

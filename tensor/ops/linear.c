@@ -93,26 +93,35 @@ static void finish_block(void *argument, int64_t row, int64_t rows, int64_t colu
     }
 }
 
-// y (m, n) = x (m, k) . weight (n, k)^T, then per row + bias (n) and the activation
+// y (m, n) = x (m, k) . weight (n, k)^T
+static Gemm product_of(const OpCall *call) {
+    int64_t n = call->in[1]->shape.dims[0], k = call->in[1]->shape.dims[1];
+    return (Gemm){.m = n ? call_numel(call) / n : 0,
+                  .n = n,
+                  .k = k,
+                  .lda = k > 0 ? k : 1,
+                  .ldb = k > 0 ? k : 1,
+                  .trans_b = true,
+                  .ldc = n > 0 ? n : 1};
+}
+
+static int64_t linear_handoffs(const OpCall *call) {
+    Gemm gemm = product_of(call);
+    return gemm_handoffs(&gemm);
+}
+
+// The product, then per row + bias (n) and the activation.
 static Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    int64_t n = call->in[1]->shape.dims[0], k = call->in[1]->shape.dims[1];
-    int64_t m = n ? call_numel(call) / n : 0;
+    Gemm gemm = product_of(call);
     Epilogue e = {.bias = call->in[2] ? call_in(call, 2) : NULL,
                   .y = call_out(call, 0),
                   .before = call->n_out > 1 ? call_out(call, 1) : NULL,
-                  .n = n,
+                  .n = gemm.n,
                   .params = &call->params};
-    Gemm gemm = {.m = m,
-                 .n = n,
-                 .k = k,
-                 .a = call_in(call, 0),
-                 .lda = k > 0 ? k : 1,
-                 .b = call_in(call, 1),
-                 .ldb = k > 0 ? k : 1,
-                 .trans_b = true,
-                 .c = e.y,
-                 .ldc = n > 0 ? n : 1};
+    gemm.a = call_in(call, 0);
+    gemm.b = call_in(call, 1);
+    gemm.c = e.y;
     bool plain = !e.bias && !e.before && !call->params.activation;
     gemm_run(&gemm, plain ? NULL : finish_block, &e);
     return STATUS_OK;
@@ -190,6 +199,7 @@ const Op op_linear = {
     .id = OP_linear,
     .name = "linear",
     .kernel = linear_cpu,
+    .handoffs = linear_handoffs,
     .n_inputs = 3,
     .optional = SAVE_IN(2),
     .infer = linear_infer,

@@ -7,6 +7,7 @@
 enum { SUMS, WEIGHT, BIAS, HIDDEN, CELL }; // inputs; and outputs:
 enum { Y, CELLS, GATES };
 enum { GATE_COUNT = 4 };
+static const double ROW_COST = 20.0; // of an element of the state, beside the product
 
 Tensor *tensor_lstm(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, Tensor *cell,
                     bool reverse, Tensor **cells) {
@@ -53,6 +54,13 @@ static void lstm_rows(void *argument, int64_t begin, int64_t end) {
                  n);
 }
 
+static int64_t lstm_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->out[Y], &call->params);
+    Gemm product = {.m = s.batch, .n = GATE_COUNT * s.hidden, .k = s.hidden};
+    return recurrent_bias_handoffs(s.steps * s.batch, product.n) +
+           recurrent_handoffs(&s, ROW_COST, s.steps, product);
+}
+
 static Status lstm_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->out[Y], &call->params);
@@ -78,7 +86,7 @@ static Status lstm_cpu(const OpCall *call, int64_t begin, int64_t end) {
                         .ldc = wide,
                         .add = true};
         gemm_run(&product, NULL, NULL);
-        cpu_parallel((OpWork){.items = s.batch, .cost = 20.0 * (double)n}, lstm_rows, &step);
+        cpu_parallel(recurrent_rows(&s, ROW_COST), lstm_rows, &step);
     }
     return STATUS_OK;
 }
@@ -110,6 +118,7 @@ const Op op_lstm = {
     .id = OP_lstm,
     .name = "lstm",
     .kernel = lstm_cpu,
+    .handoffs = lstm_handoffs,
     .n_inputs = 5,
     .optional = SAVE_IN(BIAS),
     .infer = lstm_infer,

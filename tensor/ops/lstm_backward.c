@@ -7,6 +7,7 @@
 enum { WEIGHT, GATES, CELLS, CELL, DY, DCELLS }; // inputs; and outputs:
 enum { DSUMS, DHIDDEN, DCELL };                  // the last two go from step to step
 enum { GATE_COUNT = 4 };
+static const double ROW_COST = 20.0; // of an element of the state, beside the product
 
 static Status lstm_backward_infer(OpCall *call) {
     Status status = op_output_like(call, DSUMS, call->in[GATES]);
@@ -40,6 +41,12 @@ static void gradient_rows(void *argument, int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; r++) gradient_row(argument, r);
 }
 
+static int64_t lstm_backward_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->in[CELLS], &call->params);
+    Gemm product = {.m = s.batch, .n = s.hidden, .k = GATE_COUNT * s.hidden};
+    return recurrent_handoffs(&s, ROW_COST, backward_products(&s, &call->params), product);
+}
+
 static Status lstm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->in[CELLS], &call->params);
@@ -56,7 +63,7 @@ static Status lstm_backward_cpu(const OpCall *call, int64_t begin, int64_t end) 
                      .d_hidden = call_out(call, DHIDDEN),
                      .d_cell = call_out(call, DCELL),
                      .hidden = n};
-        cpu_parallel((OpWork){.items = s.batch, .cost = 20.0 * (double)n}, gradient_rows, &step);
+        cpu_parallel(recurrent_rows(&s, ROW_COST), gradient_rows, &step);
         if (k == 0 && !(call->params.flags & RECURRENT_STATE)) break;
         // dh (batch, hidden) = d_sums (batch, 4 hidden) . weight (4 hidden, hidden)
         Gemm product = {.m = s.batch,
@@ -85,6 +92,7 @@ const Op op_lstm_backward = {
     .id = OP_lstm_backward,
     .name = "lstm_backward",
     .kernel = lstm_backward_cpu,
+    .handoffs = lstm_backward_handoffs,
     .n_inputs = 6,
     .optional = SAVE_IN(DY) | SAVE_IN(DCELLS),
     .infer = lstm_backward_infer,

@@ -92,20 +92,36 @@ static Status matmul_infer(OpCall *call) {
                     "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
 }
 
-static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
-    (void)begin, (void)end;
-    const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
+// One product of the batch, without its operands.
+static Gemm product_of(const OpCall *call) {
     Dims d = dims_of(call);
     Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1, .add = call->adds};
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
-    gemm.trans_a = product_stored_transposed(a, &gemm.lda) != ta;
-    gemm.trans_b = product_stored_transposed(b, &gemm.ldb) != tb;
+    gemm.trans_a = product_stored_transposed(call->in[0], &gemm.lda) != ta;
+    gemm.trans_b = product_stored_transposed(call->in[1], &gemm.ldb) != tb;
+    return gemm;
+}
+
+static int64_t batches_of(const Tensor *out) {
     int64_t batches = out->numel > 0;
     for (int i = 0; i < out->shape.ndim - 2; i++) batches *= out->shape.dims[i];
+    return batches;
+}
+
+static int64_t matmul_handoffs(const OpCall *call) {
+    Gemm gemm = product_of(call);
+    return batches_of(call->out[0]) * gemm_handoffs(&gemm);
+}
+
+static Status matmul_cpu(const OpCall *call, int64_t begin, int64_t end) {
+    (void)begin, (void)end;
+    const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
+    Gemm gemm = product_of(call);
+    int64_t batches = batches_of(out);
     for (int64_t i = 0; i < batches; i++) {
         gemm.a = call_in(call, 0) + product_batch_offset(a, out, i);
         gemm.b = call_in(call, 1) + product_batch_offset(b, out, i);
-        gemm.c = call_out(call, 0) + i * d.m * d.n;
+        gemm.c = call_out(call, 0) + i * gemm.m * gemm.n;
         gemm_run(&gemm, NULL, NULL);
     }
     return STATUS_OK;
@@ -157,6 +173,7 @@ static int matmul_factors(const Shape in[], Shape out, const OpParams *params, i
 const Op op_matmul = {.id = OP_matmul,
                       .name = "matmul",
                       .kernel = matmul_cpu,
+                      .handoffs = matmul_handoffs,
                       .flags = OP_STRIDED | OP_ADDS,
                       .n_inputs = 2,
                       .infer = matmul_infer,

@@ -183,11 +183,18 @@ KERNEL static void backward_rows(void *argument, int64_t begin, int64_t end) {
                 (float)(scale * targets->certain * weight_of(targets, r));
 }
 
+static OpWork rows_of(const Shape *shape) {
+    return (OpWork){.items = shape->dims[0], .cost = (double)shape->dims[1]};
+}
+
+static int64_t nll_backward_handoffs(const OpCall *call) {
+    return cpu_handoffs(rows_of(&call->params.shape));
+}
+
 static Status nll_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     BackwardJob job = {call, targets_of(call, call->params.shape, 1)};
-    OpWork rows = {.items = job.targets.rows, .cost = (double)job.targets.classes};
-    cpu_parallel(rows, backward_rows, &job);
+    cpu_parallel(rows_of(&call->params.shape), backward_rows, &job);
     return STATUS_OK;
 }
 
@@ -217,6 +224,7 @@ const Op op_nll = {.id = OP_nll,
 const Op op_nll_backward = {.id = OP_nll_backward,
                             .name = "nll_backward",
                             .kernel = nll_backward_cpu,
+                            .handoffs = nll_backward_handoffs,
                             .n_inputs = 3,
                             .optional = SAVE_IN(2),
                             .dtypes = nll_types,

@@ -39,10 +39,17 @@ static void run_slices(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-void optimizer_step_run(const OpCall *call, int period, OptimizerTask task) {
-    StepJob job = {call, period, task};
+static OpWork work_of(const OpCall *call, int period) {
     int64_t numel = 0; // of all parameters
     for (int i = 1; i < call->n_in; i += period) numel += call->in[i]->numel;
-    OpWork work = {.items = SLICES, .cost = (double)numel / SLICES};
-    cpu_parallel(work, run_slices, &job);
+    return (OpWork){.items = SLICES, .cost = (double)numel / SLICES};
+}
+
+int64_t optimizer_step_handoffs(const OpCall *call, int period) {
+    return cpu_handoffs(work_of(call, period));
+}
+
+void optimizer_step_run(const OpCall *call, int period, OptimizerTask task) {
+    StepJob job = {call, period, task};
+    cpu_parallel(work_of(call, period), run_slices, &job);
 }

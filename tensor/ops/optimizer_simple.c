@@ -5,6 +5,8 @@
 
 enum { PERIOD = 3 }; // p, g, what is kept
 
+static int64_t simple_handoffs(const OpCall *call) { return optimizer_step_handoffs(call, PERIOD); }
+
 static Status simple_infer(OpCall *call) { return optimizer_step_infer(call, PERIOD, 1); }
 
 static bool simple_mutates(const OpCall *call, int input) { // of each group all but the gradient
@@ -56,6 +58,7 @@ static void rmsprop_vary(OpStory *story, const OpParams *params, unsigned given)
 const Op op_rmsprop_step = {.id = OP_rmsprop_step,
                             .name = "rmsprop_step",
                             .kernel = rmsprop_step_cpu,
+                            .handoffs = simple_handoffs,
                             .least_inputs = 1,
                             .infer = simple_infer,
                             .mutates = simple_mutates,
@@ -109,6 +112,7 @@ static void lion_vary(OpStory *story, const OpParams *params, unsigned given) {
 const Op op_lion_step = {.id = OP_lion_step,
                          .name = "lion_step",
                          .kernel = lion_step_cpu,
+                         .handoffs = simple_handoffs,
                          .least_inputs = 1,
                          .infer = simple_infer,
                          .mutates = simple_mutates,

@@ -62,6 +62,10 @@ static Status sgd_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
+static int64_t sgd_handoffs(const OpCall *call) {
+    return optimizer_step_handoffs(call, sgd_period(call));
+}
+
 static void sgd_vary(OpStory *story, const OpParams *params, unsigned given) {
     static const char *const formulas[][3] = {
         {"p = p - lr g", "v = momentum v + g; p = p - lr v",
@@ -80,6 +84,7 @@ static void sgd_vary(OpStory *story, const OpParams *params, unsigned given) {
 const Op op_sgd_step = {.id = OP_sgd_step,
                         .name = "sgd_step",
                         .kernel = sgd_step_cpu,
+                        .handoffs = sgd_handoffs,
                         .least_inputs = 1,
                         .infer = sgd_infer,
                         .mutates = sgd_mutates,
@@ -103,6 +108,10 @@ Status tensor_adam_step(Tensor *const inputs[], int n_groups, AdamParams params)
                                         params.weight_decay},
                               .flags = params.decoupled ? ADAM_DECOUPLED : 0}};
     return op_dispatch(&call);
+}
+
+static int64_t adam_handoffs(const OpCall *call) {
+    return optimizer_step_handoffs(call, ADAM_PERIOD);
 }
 
 static Status adam_infer(OpCall *call) { return optimizer_step_infer(call, ADAM_PERIOD, 2); }
@@ -172,6 +181,7 @@ const Op op_adamw_step = {
     .id = OP_adamw_step,
     .name = "adamw_step",
     .kernel = adamw_step_cpu,
+    .handoffs = adam_handoffs,
     .least_inputs = 1,
     .infer = adam_infer,
     .mutates = adam_mutates,

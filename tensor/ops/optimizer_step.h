@@ -12,5 +12,6 @@ typedef void (*OptimizerTask)(const OpCall *call, Tensor *const group[], int64_t
 // Groups of `period` tensors, behind a state of so many numbers.
 Status optimizer_step_infer(OpCall *call, int period, int64_t state_size);
 void optimizer_step_run(const OpCall *call, int period, OptimizerTask task);
+int64_t optimizer_step_handoffs(const OpCall *call, int period); // Op.handoffs
 
 #endif

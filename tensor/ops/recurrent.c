@@ -55,10 +55,23 @@ static void add_bias_rows(void *argument, int64_t begin, int64_t end) {
             memcpy(t->sums + r * t->n, t->given + r * t->n, (size_t)t->n * sizeof(float));
 }
 
+static OpWork bias_work(int64_t rows, int64_t n) {
+    return (OpWork){.items = rows, .cost = (double)n};
+}
+
+int64_t recurrent_bias_handoffs(int64_t rows, int64_t n) {
+    return cpu_handoffs(bias_work(rows, n));
+}
+
 void recurrent_add_bias(float *sums, const float *given, const float *bias, int64_t rows,
                         int64_t n) {
     BiasTask task = {sums, given, bias, n};
-    if (n > 0) cpu_parallel((OpWork){.items = rows, .cost = (double)n}, add_bias_rows, &task);
+    if (n > 0) cpu_parallel(bias_work(rows, n), add_bias_rows, &task);
+}
+
+int64_t recurrent_handoffs(const Sequence *s, double cost, int64_t products, Gemm product) {
+    if (s->batch * s->hidden == 0 || s->steps == 0) return 0;
+    return s->steps * cpu_handoffs(recurrent_rows(s, cost)) + products * gemm_handoffs(&product);
 }
 
 // ---- how many multiply-adds --------------------------------------------------------------------

@@ -39,9 +39,23 @@ static inline const float *state_before(const Sequence *s, int64_t k, const floa
 // hidden).
 Status recurrent_infer(const OpCall *call, int gates, Shape *y);
 
+// What a step does beside its product: so many elements' cost for each of the state.
+static inline OpWork recurrent_rows(const Sequence *s, double cost) {
+    return (OpWork){.items = s->batch, .cost = cost * (double)s->hidden};
+}
+
+// How many ranges other threads are handed: so many products like it, and the rows of each step.
+int64_t recurrent_handoffs(const Sequence *s, double cost, int64_t products, Gemm product);
+
+// How many products backward does: one for each step, the first's where its state wants a gradient.
+static inline int64_t backward_products(const Sequence *s, const OpParams *params) {
+    return params->flags & RECURRENT_STATE ? s->steps : s->steps - 1;
+}
+
 // sums (rows, n) = given (rows, n) + bias (n), which may be NULL
 void recurrent_add_bias(float *sums, const float *given, const float *bias, int64_t rows,
                         int64_t n);
+int64_t recurrent_bias_handoffs(int64_t rows, int64_t n);
 
 // For Op.story: steps x batch x hidden x gates; backward's without the first step's, where nobody
 // wants the gradient of the first state.

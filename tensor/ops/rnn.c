@@ -5,6 +5,8 @@
 #include "tensor/ops/recurrent.h"
 
 enum { SUMS, WEIGHT, BIAS, HIDDEN }; // inputs of the pass; its output is y, all that backward keeps
+static const double ROW_COST = 6.0,
+                    SLOPE_COST = 2.0; // of an element of the state, beside the product
 
 static bool by_relu(const OpParams *params) { return (params->flags & RECURRENT_RELU) != 0; }
 
@@ -40,6 +42,13 @@ static void cell_rows(void *argument, int64_t begin, int64_t end) {
     cell_row(s->y + begin * s->hidden, (end - begin) * s->hidden, s->relu);
 }
 
+static int64_t rnn_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->out[0], &call->params);
+    Gemm product = {.m = s.batch, .n = s.hidden, .k = s.hidden};
+    return recurrent_bias_handoffs(s.steps * s.batch, s.hidden) +
+           recurrent_handoffs(&s, ROW_COST, s.steps, product);
+}
+
 static Status rnn_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->out[0], &call->params);
@@ -65,7 +74,7 @@ static Status rnn_cpu(const OpCall *call, int64_t begin, int64_t end) {
                         .ldc = n,
                         .add = true};
         gemm_run(&product, NULL, NULL);
-        cpu_parallel((OpWork){.items = s.batch, .cost = 6.0 * (double)n}, cell_rows, &step);
+        cpu_parallel(recurrent_rows(&s, ROW_COST), cell_rows, &step);
     }
     return STATUS_OK;
 }
@@ -116,6 +125,12 @@ static void gradient_rows(void *argument, int64_t begin, int64_t end) {
     slope_rows(argument, begin, end);
 }
 
+static int64_t rnn_backward_handoffs(const OpCall *call) {
+    const Sequence s = sequence_of(call->in[B_Y], &call->params);
+    Gemm product = {.m = s.batch, .n = s.hidden, .k = s.hidden};
+    return recurrent_handoffs(&s, SLOPE_COST, backward_products(&s, &call->params), product);
+}
+
 static Status rnn_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Sequence s = sequence_of(call->in[B_Y], &call->params);
@@ -129,7 +144,7 @@ static Status rnn_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
                      .d_hidden = call_out(call, DHIDDEN),
                      .hidden = n,
                      .relu = by_relu(&call->params)};
-        cpu_parallel((OpWork){.items = s.batch, .cost = 2.0 * (double)n}, gradient_rows, &step);
+        cpu_parallel(recurrent_rows(&s, SLOPE_COST), gradient_rows, &step);
         if (k == 0 && !(call->params.flags & RECURRENT_STATE)) break;
         // dh (batch, hidden) = d_sums (batch, hidden) . weight (hidden, hidden)
         Gemm product = {.m = s.batch,
@@ -158,6 +173,7 @@ const Op op_rnn = {
     .id = OP_rnn,
     .name = "rnn",
     .kernel = rnn_cpu,
+    .handoffs = rnn_handoffs,
     .n_inputs = 4,
     .optional = SAVE_IN(BIAS),
     .infer = rnn_infer,
@@ -173,6 +189,7 @@ const Op op_rnn_backward = {
     .id = OP_rnn_backward,
     .name = "rnn_backward",
     .kernel = rnn_backward_cpu,
+    .handoffs = rnn_backward_handoffs,
     .n_inputs = 4,
     .infer = rnn_backward_infer,
     .story =

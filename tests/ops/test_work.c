@@ -1,9 +1,12 @@
 // test_work.c -- how the work of ops is divided: whatever the pieces and their order, the items of
-// an op are all of it; what only values tell is found before any of it has begun.
+// an op are all of it; how many ranges go to other threads is known without running it; what only
+// values tell is found before any of it has begun.
 #include <stdlib.h>
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "tensor/context.h"
+#include "tensor/pool.h"
 #include "tests/helpers/expect.h"
 #include "tests/ops/op_cases.h"
 
@@ -110,6 +113,73 @@ START_TEST(what_is_written_in_place_is_written_in_pieces_too) {
 }
 END_TEST
 
+// ---- handed to other threads -------------------------------------------------------------------
+typedef struct Counter { // of ranges, as said before an op runs and as the pool counts them
+    Observer observer;   // first
+    int64_t before, said[OP_COUNT];
+    const char *differs; // the first op that says another number
+} Counter;
+
+static int64_t handed_so_far(void) { return pool_counts(context_current()->pool).handed; }
+
+static void look(Observer *observer, const OpCall *call) {
+    (void)call;
+    ((Counter *)observer)->before = handed_so_far();
+}
+
+static void compare(Observer *observer, const OpCall *call) {
+    Counter *self = (Counter *)observer;
+    int64_t said = op_handoffs(call);
+    self->said[call->op->id] += said;
+    if (context_current()->device->has_data && said != handed_so_far() - self->before)
+        self->differs = call->op->name;
+}
+
+static void count_case(const OpCase *self, Device *device, Counter *counter) {
+    context_set_device(device);
+    *counter = (Counter){.observer = {.op_begin = look, .op_end = compare}};
+    observer_add(&counter->observer);
+    run_case(self);
+    observer_remove(&counter->observer);
+    context_set_device(device_cpu());
+}
+
+// What the table has none of that are wide enough.
+static const char *const wide[][2] = {
+    {"lstm", "(4, 64, 1024) (1024, 256) (1024) (64, 256) (64, 256)"},
+    {"gru", "(4, 64, 768) (768, 256) (768) (64, 256)"},
+    {"rnn", "(3, 300, 260) (260, 260) (260) (300, 260)"},
+    {"matmul", "(5, 70, 65) (5, 65, 80)"},
+    {"nll", "(300, 257) labels (300)"},
+    {"rmsprop_step", "state (1) (300, 257) (300, 257) positive (300, 257)"},
+    {"lion_step", "state (1) (300, 257) (300, 257) (300, 257)"},
+    {"sgd_step", "state (1) (300, 257) (300, 257)"},
+};
+enum { WIDE = sizeof wide / sizeof wide[0] };
+
+static OpCase wide_case(int index) {
+    OpCase self = op_case_of(wide[index][0], wide[index][1], (OpArguments){.flag = false});
+    self.differentiable = strstr(wide[index][0], "_step") == NULL;
+    return self;
+}
+
+START_TEST(the_ranges_that_threads_are_handed_are_known_without_running) {
+    static Counter ran, dry;
+    int64_t handed[OP_COUNT] = {0};
+    context_set_threads(_i + 2);
+    for (int c = 0; c < op_case_count() + WIDE; c++) {
+        OpCase self = c < WIDE ? wide_case(c) : op_case_at(c - WIDE);
+        count_case(&self, device_cpu(), &ran);
+        ck_assert_msg(!ran.differs, "%s: %s hands out another number", self.name, ran.differs);
+        count_case(&self, device_meta(), &dry);
+        ck_assert_msg(memcmp(ran.said, dry.said, sizeof ran.said) == 0, "%s: on meta", self.name);
+        for (int op = 1; op < OP_COUNT; op++) handed[op] += ran.said[op];
+    }
+    for (int op = 1; op < OP_COUNT; op++)
+        if (op_by_id(op)->handoffs) ck_assert_msg(handed[op] > 0, "%s: no", op_by_id(op)->name);
+}
+END_TEST
+
 // ---- what only values tell ---------------------------------------------------------------------
 // Large enough for threads, with one bad number at the very end: nothing has been written.
 START_TEST(a_bad_index_at_the_end_is_found_before_anything_is_written) {
@@ -161,6 +231,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {pieces_in_any_order_are_the_whole, 0},
         {what_is_written_in_place_is_written_in_pieces_too, 0},
+        {the_ranges_that_threads_are_handed_are_known_without_running, 3},
         {a_bad_index_at_the_end_is_found_before_anything_is_written, 0},
         {an_index_that_became_bad_changes_no_gradient, 0},
         {NULL, 0},

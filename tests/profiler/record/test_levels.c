@@ -312,18 +312,25 @@ START_TEST(caches_of_one_thread_hold_less) {
 END_TEST
 
 // A call that is not run: only where its operand is, and by whom, is looked at.
-static OpTraffic traffic_of_sum(Reuse *reuse, Tensor *x, Team team) {
+static int64_t nobody_else(const OpCall *call) { return (void)call, 0; }
+static int64_t another_thread(const OpCall *call) { return (void)call, 1; }
+static OpTraffic traffic_of_read(Reuse *reuse, Tensor *x, Team team, uint64_t bytes) {
+    const Op op = {.name = "read", .handoffs = team == TEAM_ALL ? another_thread : nobody_else};
     Tensor *in[] = {x};
-    OpCall call = {.op = &op_sum, .in = in, .n_in = 1};
+    OpCall call = {.op = &op, .in = in, .n_in = 1};
     OpTraffic traffic;
-    traffic_of_call(reuse, team, &call, &(OpCost){.bytes_read = 400}, &traffic);
+    traffic_of_call(reuse, &call, &(OpCost){.bytes_read = bytes}, &traffic);
     return traffic;
+}
+static OpTraffic traffic_of_sum(Reuse *reuse, Tensor *x, Team team) {
+    return traffic_of_read(reuse, x, team, 400);
 }
 
 // Half of what one thread touched is where the other of two threads has to fetch it from.
 START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     Tensor *x = floats(100);
     Reuse *reuse = reuse_new(&pair);
+    context_set_threads(2);
     traffic_of_sum(reuse, x, TEAM_ONE);
     OpTraffic again = traffic_of_sum(reuse, x, TEAM_ONE),
               others = traffic_of_sum(reuse, x, TEAM_ALL);
@@ -335,9 +342,7 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     Traffic sum = {0};
     for (int i = 0; i < 2; i++) traffic_add_op(&sum, &others, &(OpCost){.bytes_read = 400});
     traffic_of_sum(reuse, x, TEAM_ONE);
-    Tensor *in[] = {x};
-    OpCall twice_read = {.op = &op_sum, .in = in, .n_in = 1};
-    traffic_of_call(reuse, TEAM_ALL, &twice_read, &(OpCost){.bytes_read = 800}, &others);
+    others = traffic_of_read(reuse, x, TEAM_ALL, 800);
     ck_assert_uint_eq(others.level[L2].read, 400); // shared out as the op counts
     ck_assert_uint_eq(others.other.read, 400);
     Traffic twice = sum;
@@ -371,19 +376,27 @@ START_TEST(a_table_of_which_some_rows_are_read_pushes_nothing_out) {
 }
 END_TEST
 
-// A kernel of somebody else's may have threads of its own.
-START_TEST(a_kernel_without_operands_is_everybodys) {
-    OpCall call = {.op = &op_relu};
+// A kernel of somebody else's may have threads of its own, unless it says how it is divided.
+START_TEST(a_kernel_that_says_nothing_is_everybodys) {
+    const Op silent = {.name = "silent"}, divided = {.name = "divided", .work = op_work_elements};
+    Tensor *small = floats(10), *large = floats(1 << 20);
+    OpCall call = {.op = &silent, .in = &small, .n_in = 1, .out = {small}, .n_out = 1};
+    Touch touches[2];
     context_set_threads(2);
-    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ALL);
-    Tensor *x = floats(10), *in[] = {x};
-    call.in = in;
-    call.n_in = 1;
-    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ONE);
-    ck_assert_int_eq(team_of_call(&call, 1), TEAM_ALL);
+    ck_assert_int_eq(traffic_touched(&call, &(OpCost){0}, touches).team, TEAM_ALL);
+    call.op = &divided;
+    ck_assert_int_eq(traffic_touched(&call, &(OpCost){0}, touches).team, TEAM_ONE);
+    call.in = &large;
+    call.out[0] = large;
+    OpTouched both = traffic_touched(&call, &(OpCost){0}, touches);
+    ck_assert_int_eq(both.team, TEAM_ALL);
+    ck_assert_int_eq(both.handoffs, 1);
     context_set_threads(1);
-    ck_assert_int_eq(team_of_call(&call, 0), TEAM_ALL);
-    tensor_free(x);
+    both = traffic_touched(&call, &(OpCost){0}, touches);
+    ck_assert_int_eq(both.team, TEAM_ALL);
+    ck_assert_int_eq(both.handoffs, 0);
+    tensor_free(small);
+    tensor_free(large);
 }
 END_TEST
 
@@ -404,7 +417,7 @@ int main(void) {
         {an_op_is_charged_to_who_does_it, 2},
         {caches_of_one_thread_hold_less, 0},
         {a_table_of_which_some_rows_are_read_pushes_nothing_out, 0},
-        {a_kernel_without_operands_is_everybodys, 0},
+        {a_kernel_that_says_nothing_is_everybodys, 0},
         {what_another_core_touched_comes_from_the_shared_cache, 0},
         {NULL, 0},
     };
