@@ -15,16 +15,18 @@ void cost_add(OpCost *total, OpCost more) {
 typedef struct CostWatch {
     Observer observer; // first
     LayerCost *cost;
+    double sum;
 } CostWatch;
 
 static void add_op(Observer *observer, const OpCall *call) {
-    LayerCost *cost = ((CostWatch *)observer)->cost;
+    CostWatch *watch = (CostWatch *)observer;
     if (error_pending()) return; // it failed
-    cost->ops++;
+    OpCost one = op_cost(call);
+    watch->cost->ops++;
     if (!op_is_counted(call->op, &call->params))
-        cost->uncounted++;
-    else
-        cost_add(&cost->phase[context_current()->phase], op_cost(call));
+        watch->cost->uncounted++;
+    else if (!op_cost_check(one, &watch->sum))
+        cost_add(&watch->cost->phase[context_current()->phase], one);
 }
 
 static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {

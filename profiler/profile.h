@@ -250,12 +250,10 @@ char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LA
 // cores.
 int profile_threads_enough(const Profile *profile);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
-// What a verdict stands on: of a phase that took so long, of an op, or of anything with such parts.
+// What a verdict stands on: of a phase that took so long, of an op, and of a whole step, to which
+// carrying its batch to a card belongs.
 RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds);
 RooflineInput profile_op_input(const ProfileOp *op);
-void profile_take_parts(RooflineInput *input, const TimeParts *parts);
-// The same of a whole step: the step; where carrying the next batch takes most of
-// both (bound `transfer`), the two together.
 RooflineInput profile_step_input(const Profile *profile);
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.
 double profile_flops_per_parameter(const Profile *profile);

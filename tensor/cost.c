@@ -87,27 +87,34 @@ OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
 }
 
 // ---- rules -------------------------------------------------------------------------------------
+typedef __int128 Wide;                          // so that no product of sizes overflows
+static const uint64_t most = (uint64_t)1 << 61; // stands for all counts beyond it
+
+static uint64_t clip(Wide count) {
+    return count < 0 ? 0 : count > (Wide)most ? most : (uint64_t)count;
+}
+
 static uint64_t by_rows(const Tensor *t, int64_t length, OpRule rule) {
-    int64_t rows = length ? t->numel / length : 0;
-    return (uint64_t)(rows * (rule.each * length + rule.more));
+    Wide rows = length ? t->numel / length : 0;
+    return clip(rows * ((Wide)rule.each * length + rule.more));
 }
 
 static uint64_t by_columns(int64_t in, int64_t out, OpRule rule) {
-    return in && out ? (uint64_t)(out * (rule.each * (in / out) + rule.more)) : 0;
+    return in && out ? clip((Wide)out * ((Wide)rule.each * (in / out) + rule.more)) : 0;
 }
 
 static uint64_t by_sums(int64_t in, int64_t out, OpRule rule) {
-    return (uint64_t)((in > out ? in - out : 0) + rule.more * out);
+    return clip((Wide)(in > out ? in - out : 0) + (Wide)rule.more * out);
 }
 
 // A step's inputs come in groups, one for each parameter: those that the story has a name for.
 static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule rule) {
     int group = 0;
-    int64_t n = 0;
+    Wide n = 0;
     while (rule.input + group < STORY_INPUTS && story->in[rule.input + group]) group++;
     for (int i = rule.input; group && i < call->n_in; i += group)
         n += call->in[i] ? call->in[i]->numel : 0;
-    return (uint64_t)(rule.each * n);
+    return clip(rule.each * n);
 }
 
 // Neighbours share an element, unless they meet between two: the greatest common divisor says how
@@ -125,18 +132,17 @@ int64_t op_window_held(const OpWindow *window, int side) {
 
 // Of an attention's queries and keys.
 static uint64_t by_scores(const Tensor *queries, const Tensor *keys, OpRule rule) {
-    int64_t rows = 1, length = keys->shape.dims[keys->shape.ndim - 2];
+    Wide rows = 1, length = keys->shape.dims[keys->shape.ndim - 2];
     for (int i = 0; i < queries->shape.ndim - 1; i++) rows *= queries->shape.dims[i];
-    int64_t each = rule.each * length + rule.more;
-    return each > 0 ? (uint64_t)(rows * each) : 0;
+    return clip(rows * (rule.each * length + rule.more));
 }
 
 static uint64_t by_regions(const OpCall *call, OpRule rule) {
     const OpWindow *w = &call->params.window;
     const Shape *shape = &call->in[0]->shape;
-    int64_t planes = shape->dims[0] * shape->dims[1];
-    return (uint64_t)(planes * op_window_held(w, 0) * op_window_held(w, 1) +
-                      rule.more * call->in[0]->numel);
+    Wide planes = (Wide)shape->dims[0] * shape->dims[1];
+    return clip(planes * op_window_held(w, 0) * op_window_held(w, 1) +
+                (Wide)rule.more * call->in[0]->numel);
 }
 
 static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
@@ -146,9 +152,9 @@ static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
     if (!in) return 0; // of what is absent there is none
     switch (rule.basis) {
     case PER_OUTPUT:
-        return (uint64_t)(rule.each * outputs);
+        return clip((Wide)rule.each * outputs);
     case PER_INPUT:
-        return (uint64_t)(rule.each * in->numel);
+        return clip((Wide)rule.each * in->numel);
     case PER_ROW:
         return by_rows(in, in->shape.ndim ? in->shape.dims[in->shape.ndim - 1] : 1, rule);
     case PER_BLOCK:
@@ -178,8 +184,10 @@ static uint64_t products(const OpCall *call, const OpStory *story) {
         in[i] = i < call->n_in && call->in[i] ? call->in[i]->shape : (Shape){.ndim = -1};
     int n = story->factors(in, call->out[0]->shape, &call->params, factor);
     uint64_t macs = n > 0;
-    for (int i = 0; i < n; i++) macs *= (uint64_t)factor[i];
-    return macs;
+    bool none = false; // whatever the other factors are
+    for (int i = 0; i < n; i++) none = none || factor[i] == 0;
+    for (int i = 0; i < n && !none; i++) macs = clip((Wide)macs * factor[i]);
+    return none ? 0 : macs;
 }
 
 // The descriptor's own, as nearly always, without copying it; else the call's, made in *room.
@@ -200,6 +208,18 @@ OpCost op_cost_by_rules(const OpCall *call) {
     cost.transcendental_flops = count(call, story, story->transcendental);
     cost.bias_flops = count(call, story, story->bias);
     return cost;
+}
+
+Status op_cost_check(OpCost cost, double *sum) {
+    if (!GIVEN(sum)) return STATUS_INVALID_ARGUMENT;
+    *sum += 2.0 * (double)cost.macs + (double)cost.bias_flops + (double)cost.elementwise_flops +
+            (double)cost.transcendental_flops + (double)cost.bytes_read +
+            (double)cost.bytes_written;
+    bool clipped = cost.macs >= most || cost.bias_flops >= most || cost.elementwise_flops >= most ||
+                   cost.transcendental_flops >= most;
+    if (!clipped && *sum < 0.9 * (double)INT64_MAX) return STATUS_OK;
+    return error_set(STATUS_OVERFLOW, "the step takes more FLOPs or bytes than 64 bits count. "
+                                      "HINT: a smaller batch, or fewer layers");
 }
 
 OpSlow op_slow(const OpCall *call) {

@@ -227,7 +227,10 @@ Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
 Status op_error(const OpCall *call, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-OpCost op_cost(const OpCall *call);                       // zero for views, and where it is unknown
+OpCost op_cost(const OpCall *call); // zero for views, and where it is unknown
+// Adds it to *sum, of all ops so far, and refuses what 64 bits do not count: then some count of it
+// may stand for a larger one.
+Status op_cost_check(OpCost cost, double *sum);
 bool op_is_counted(const Op *op, const OpParams *params); // is it known?
 // SAVE_IN and SAVE_OUT bits of the tensors that are there, and GIVEN_SUM where the call adds.
 unsigned op_given(const OpCall *call);

@@ -1,5 +1,5 @@
-// flat_roofline.c -- asks the profiler's roofline. What a time says of a bound (unexplained,
-// overhead) is not asked: the bound is that of the same work without a time.
+// flat_roofline.c -- asks the profiler's roofline: of its bounds only compute or memory, whose
+// machine has one bandwidth.
 #include "exercises/scene/flat_roofline.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ FlatRoofline flat_roofline(const FlatWork *work) {
                            .cost.bytes_read = (uint64_t)work->bytes,
                            .ops = 1,
                            .seconds = (double)NAN};
-    Bound bound = roofline_judge(&machine, &input).bound;
+    Bound bound = roofline_judge(&machine, &input).roof_bound;
     input.seconds = work->seconds;
     Roofline roofline = roofline_judge(&machine, &input);
     return (FlatRoofline){.intensity = roofline.intensity,

@@ -1,5 +1,5 @@
 // advice_rules.c -- what could be changed beside the batch: the optimizer, fusing, the layers, the
-// threads, the loading of data; and where to look when neither roof explains a layer.
+// threads, the loading of data; and where to look when a layer is far from its roof.
 #include <math.h>
 #include <string.h>
 
@@ -7,11 +7,12 @@
 #include "profiler/report/report_table.h"
 #include "profiler/report/text.h"
 
-static const double least_share = 0.02;      // of the step: below, a change is not worth it
-static const double least_wait = 0.05;       // of the step, spent on waiting for data
-static const double least_unexplained = 0.1; // of the step, for a layer to be named
-static const double overhead_share = 0.5;    // of the step, that arithmetic does not need
-static const double near_roof = 0.8;         // of the roof
+static const double least_share = 0.02;   // of the step: below, a change is not worth it
+static const double least_wait = 0.05;    // of the step, spent on waiting for data
+static const double least_far = 0.1;      // of the step, for a layer to be named
+static const double far = 0.5;            // of its roof: below, it is far from it
+static const double overhead_share = 0.5; // of the step, that arithmetic does not need
+static const double near_roof = 0.8;      // of the roof
 
 #define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
 
@@ -145,36 +146,47 @@ bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
     return true;
 }
 
-bool advice_unexplained(const Profile *profile, double step, Advice *advice) {
+// In which term most of a layer's time beyond its roof lies; "" where no term is known.
+static Text largest_term(const TimeParts *parts, double seconds) {
+    const struct {
+        const char *name;
+        double seconds;
+    } terms[] = {{"its kernels, alone and warm", parts->kernel},
+                 {"its threads, handed to and woken", parts->handoff + parts->wake},
+                 {"what nothing measured explains", time_parts_left(parts, seconds)}};
+    Text text = {""};
+    if (!(parts->roof > 0.0) || isnan(parts->kernel)) return text;
+    int most = 0;
+    for (int i = 1; i < 3; i++)
+        if (terms[i].seconds > terms[most].seconds) most = i;
+    snprintf(text.s, sizeof(text.s), ". Most of the rest: %s, %.12s", terms[most].name,
+             text_duration(terms[most].seconds).s);
+    return text;
+}
+
+bool advice_far_from_roof(const Profile *profile, double step, Advice *advice) {
     const ProfileLayer *slowest = NULL;
-    double most = least_unexplained * step;
+    double most = least_far * step;
     for (int i = 0; i < profile->n_layers; i++) {
         const Roofline *roofline = &profile->layers[i].phase[REPORT_STEP].roofline;
         double seconds = profile_layer_seconds(&profile->layers[i]);
-        if (!roofline->judged || roofline->bound != BOUND_UNEXPLAINED || !(seconds >= most))
-            continue;
+        bool roofed = roofline->bound == BOUND_COMPUTE || roofline->bound == BOUND_MEMORY;
+        if (!roofline->judged || !roofed || !(roofline->roof_fraction < far)) continue;
+        if (!(seconds >= most)) continue;
         most = seconds;
         slowest = &profile->layers[i];
     }
     if (!slowest) return false;
     double roof = slowest->phase[REPORT_STEP].roofline.roof_seconds;
-    double more = time_parts_explained(&slowest->phase[REPORT_STEP].parts);
-    double explained = 100.0 * (roof + more) / ROOFLINE_UNEXPLAINED_PERCENT; // where it would be so
-    advice->seconds = fmin(advice_known(most - explained), step);
+    advice->seconds = fmin(advice_known(most - roof / far), step);
     advice->worth = advice->seconds >= least_share * step;
     SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
         text_fit(report_layer_name(profile, slowest).s, 14).s,
         text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
     report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
-    char wake[48] = "", known[48] = "";
-    if (more > 0.0)
-        snprintf(known, sizeof(known), ", and %.12s more are known", text_duration(more).s);
-    if (profile->machine.wake_seconds > 0.0)
-        snprintf(wake, sizeof(wake), "waking a thread (%.12s), ",
-                 text_duration(profile->machine.wake_seconds).s);
-    SAY(evidence, "%.12s, its roof allows %.12s%s; at %d%% of it %.12s less. Suspects: %s%s",
-        text_duration(most).s, text_duration(roof).s, known, ROOFLINE_UNEXPLAINED_PERCENT,
-        text_duration(advice->seconds).s, wake, roofline_suspects(&profile->machine));
+    SAY(evidence, "%.12s, its roof allows %.12s; at %.6s of it %.12s less%.100s",
+        text_duration(most).s, text_duration(roof).s, text_percent(far).s,
+        text_duration(advice->seconds).s, largest_term(&slowest->phase[REPORT_STEP].parts, most).s);
     return advice->worth;
 }
 

@@ -28,8 +28,8 @@ double advice_optimizer_seconds(const Profile *profile);
 // Fills *advice (zeroed before) where it has something to say about a profile whose step was
 // measured.
 typedef bool AdviceRule(const Profile *profile, double step, Advice *advice);
-AdviceRule advice_larger_batch, advice_half_batch, advice_recompute;        // advice_batch.c
-AdviceRule advice_optimizer, advice_fusing, advice_fewer_layers;            // advice_rules.c
-AdviceRule advice_threads, advice_unexplained, advice_data, advice_at_roof; // advice_rules.c
+AdviceRule advice_larger_batch, advice_half_batch, advice_recompute;          // advice_batch.c
+AdviceRule advice_optimizer, advice_fusing, advice_fewer_layers;              // advice_rules.c
+AdviceRule advice_threads, advice_far_from_roof, advice_data, advice_at_roof; // advice_rules.c
 
 #endif

@@ -129,13 +129,16 @@ static void write_cost(JsonWriter *json, const OpCost *cost) {
     member_count(json, "bytes_written", cost->bytes_written);
 }
 
-// Zero without a machine: then all are null. Where nothing ran a bound is what the intensity says.
+// Zero without a machine: then all are null.
 static void write_roofline(JsonWriter *json, const Machine *machine, const Roofline *roofline) {
     bool known = roofline->roof_seconds > 0.0;
     bool judged = roofline->judged;
     member_real(json, "roof_seconds", known ? roofline->roof_seconds : (double)NAN);
     member_real(json, "roof_fraction", judged ? roofline->roof_fraction : (double)NAN);
+    bool near = known && roofline->near != BOUND_COUNT;
     member_text(json, "bound", known ? bound_name(roofline->bound) : NULL);
+    member_text(json, "bound_near", near ? bound_name(roofline->near) : NULL);
+    member_text(json, "roof_bound", known ? bound_name(roofline->roof_bound) : NULL);
     member_text(json, "level", known ? machine->levels[roofline->level].name : NULL);
 }
 

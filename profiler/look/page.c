@@ -84,8 +84,8 @@ static Status layers(const Page *page, WholeFile *file) {
               "ceilings that were given.",
         file);
     if (profile->totals[REPORT_STEP].latency.count > 0)
-        put_note("\"of roof\" is that over the time it took. What bounds it is the longer of the "
-                 "two; unexplained: more than half of its time is nothing that was measured.",
+        put_note("\"of roof\" is that over the time it took. What bounds it is the largest of "
+                 "four figures at best: arithmetic, memory, dispatching, copying to a card.",
                  file);
     return STATUS_OK;
 }

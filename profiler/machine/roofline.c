@@ -148,28 +148,35 @@ static double other_core_seconds(const Machine *machine, const RooflineInput *in
     return there > 0.0 ? roofline->roof_seconds - without : 0.0;
 }
 
-double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input) {
-    if (!GIVEN(machine) || !GIVEN(input)) return (double)NAN;
-    return machine->dispatch_seconds * (double)input->ops + input->handing_seconds;
+// A card's launches are in its dispatch_seconds, and it has no threads to hand work to.
+static void charge_overhead(const Machine *machine, const RooflineInput *input,
+                            Roofline *roofline) {
+    roofline->overhead_seconds = machine->dispatch_seconds * (double)input->ops +
+                                 machine->spin_seconds * (double)input->traffic.handoffs;
+    if (input->transfer_bytes > 0 && machine->from_host_bytes_per_second > 0.0)
+        roofline->transfer_seconds =
+            (double)input->transfer_bytes / machine->from_host_bytes_per_second;
 }
 
-static bool is_beyond(int percent, const RooflineInput *input, double seconds) {
-    return seconds > (double)percent / 100.0 * input->seconds;
-}
-
-static Bound decide(const Machine *machine, const RooflineInput *input, const Roofline *roofline) {
-    if (!is_counted(input)) return BOUND_COUNT;
-    if (is_measured(input)) {
-        int most_overhead = machine->device[0] ? 100 : ROOFLINE_OVERHEAD_PERCENT;
-        double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
-        double overhead = roofline_overhead_seconds(machine, input);
-        if (is_beyond(ROOFLINE_TRANSFER_PERCENT, input, input->transfer_seconds))
-            return BOUND_TRANSFER;
-        if (is_beyond(most_overhead, input, overhead)) return BOUND_OVERHEAD;
-        if (is_beyond(ROOFLINE_UNEXPLAINED_PERCENT, input, left)) return BOUND_UNEXPLAINED;
-    }
-    // Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
-    return roofline->flop_seconds < roofline->memory_seconds ? BOUND_MEMORY : BOUND_COMPUTE;
+// Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
+static void decide(const RooflineInput *input, Roofline *roofline) {
+    const double figure[BOUND_COUNT] = {[BOUND_COMPUTE] = roofline->flop_seconds,
+                                        [BOUND_MEMORY] = roofline->memory_seconds,
+                                        [BOUND_OVERHEAD] = roofline->overhead_seconds,
+                                        [BOUND_TRANSFER] = roofline->transfer_seconds};
+    roofline->bound = roofline->near = roofline->roof_bound = BOUND_COUNT;
+    if (!is_counted(input)) return;
+    int most = 0, second = 1;
+    for (int i = 1; i < BOUND_COUNT; i++)
+        if (figure[i] > figure[most]) most = i;
+    if (most == second) second = 0;
+    for (int i = 0; i < BOUND_COUNT; i++)
+        if (i != most && figure[i] > figure[second]) second = i;
+    roofline->bound = (Bound)most;
+    if (figure[most] <= (double)ROOFLINE_NEAR_PERCENT / 100.0 * figure[second])
+        roofline->near = (Bound)second;
+    roofline->roof_bound =
+        figure[BOUND_MEMORY] > figure[BOUND_COMPUTE] ? BOUND_MEMORY : BOUND_COMPUTE;
 }
 
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
@@ -185,6 +192,7 @@ Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
     if (bytes > 0) roofline.intensity = total_flops(input) / (double)bytes;
     roofline.judged = is_counted(input) && is_measured(input);
     if (roofline.judged) roofline.roof_fraction = roofline.roof_seconds / input->seconds;
-    roofline.bound = decide(machine, input, &roofline);
+    charge_overhead(machine, input, &roofline);
+    decide(input, &roofline);
     return roofline;
 }

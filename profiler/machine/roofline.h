@@ -7,13 +7,12 @@
 
 RIDGEPOINT_API_BEGIN
 
-// The first of these that holds.
+// The largest of four figures that counts and ceilings give: the same in every run.
 #define BOUND_LIST(X)                                                                              \
-    X(TRANSFER, "transfer") /* copies or waiting exceed half the time */                           \
-    X(OVERHEAD, "overhead") /* dispatch and what handing work to threads takes exceed half */      \
-    X(UNEXPLAINED, "unexplained") /* more than half is nothing that was measured */                \
-    X(COMPUTE, "compute")         /* intensity at or above the ridge */                            \
-    X(MEMORY, "memory")           /* intensity below it */
+    X(COMPUTE, "compute")   /* total FLOPs at the peak */                                          \
+    X(MEMORY, "memory")     /* moving bytes; with the level that costs most of it */               \
+    X(OVERHEAD, "overhead") /* dispatching ops and handing work to threads; on a card launches */  \
+    X(TRANSFER, "transfer") /* copying a batch to a card */
 typedef enum Bound {
 #define BOUND_ENUM(name, text) BOUND_##name,
     BOUND_LIST(BOUND_ENUM)
@@ -23,10 +22,8 @@ typedef enum Bound {
 const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
 
 enum {
-    ROOFLINE_TRANSFER_PERCENT = 50,    // of the measured time, above: transfer
-    ROOFLINE_OVERHEAD_PERCENT = 50,    // overhead; on a card, where launching is apart, 100
-    ROOFLINE_UNEXPLAINED_PERCENT = 50, // unexplained
-    ROOFLINE_PAST_PERCENT = 110,       // of the roof, above: past it, which a bound must not be
+    ROOFLINE_NEAR_PERCENT = 125, // of the second largest figure, up to: the bound is between both
+    ROOFLINE_PAST_PERCENT = 110, // of the roof, above: past it, which a bound must not be
 };
 
 typedef struct RooflineInput {
@@ -34,15 +31,12 @@ typedef struct RooflineInput {
     // Where the cost's bytes are. What it leaves of bytes_read and bytes_written counts at the
     // machine's last level, as all threads'; what goes beyond them is ignored.
     Traffic traffic;
-    int64_t ops;              // dispatched; each pays dispatch_seconds
-    double seconds;           // measured; NaN, or no positive finite number: not measured
-    double transfer_seconds;  // of it, copies between host and device and waiting for them
-    double handing_seconds;   // of it, giving work to threads, spinning or asleep; 0: not known
-    double explained_seconds; // of it, beyond the roof, all that was measured by itself, handing
-                              // and dispatch included; 0: not known
+    int64_t ops;            // dispatched
+    double seconds;         // measured; NaN, or no positive finite number: not measured
+    int64_t transfer_bytes; // copied to the card that it runs on
 } RooflineInput;
 
-// What a measured execution gives, without transfers or work handed to threads.
+// What a measured execution gives, without transfers.
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
 // The same of one op.
 RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds);
@@ -76,21 +70,22 @@ typedef struct Roofline {
     // flop_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
     // several levels, or are read only, or written in place.
     double ridge;
-    Bound bound;
-    bool judged; // counted and measured. Else the bound is only what the intensity says (compute or
-                 // memory; BOUND_COUNT without any count): the others are questions about a time
+    double overhead_seconds; // of its dispatches and hand-offs at best
+    double transfer_seconds; // of its copies at best; 0: none, or at an unknown rate
+    Bound bound;             // BOUND_COUNT without any count
+    Bound near;              // the second largest figure, where it is as large but for a quarter
+    Bound roof_bound;        // compute or memory alone, as the intensity says
+    bool judged;             // counted and measured: there is a roof_fraction
 } Roofline;
 
 // On the ridge is compute; so are FLOPs without bytes. Bytes without FLOPs are
 // memory. The machine has at least one level.
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
 
-// Of the measured time what is no work: dispatching its ops, and handing it to threads. On a card
-// launching them, which is not of that time but beside it.
-double roofline_overhead_seconds(const Machine *machine, const RooflineInput *input);
-
-// What an unexplained time is usually due to, on the host or on a card: "page faults, a BLAS ...".
-const char *roofline_suspects(const Machine *machine);
+// Whether the bound lies between two figures, in words: "near the ridge", "between overhead and
+// memory"; "" where it does not.
+enum { ROOFLINE_NEAR_TEXT = 40 };
+char *roofline_near_text(const Roofline *roofline, char text[ROOFLINE_NEAR_TEXT]);
 
 // Was it faster than its roof by more than measuring errs? And what that may be due to, in words
 // that follow "past its roof: ".

@@ -13,13 +13,6 @@ static uint64_t counted_bytes(const RooflineInput *input) {
     return input->cost.bytes_read + input->cost.bytes_written;
 }
 
-const char *roofline_suspects(const Machine *machine) {
-    if (!GIVEN(machine)) return NULL;
-    return machine->device[0]
-               ? "too few threads for the card, scattered access, other work on the card"
-               : "page faults, a BLAS that repacks, other work on the cores";
-}
-
 bool roofline_is_past(const Roofline *roofline) {
     if (!GIVEN(roofline)) return false;
     return roofline->judged && roofline->roof_fraction > (double)ROOFLINE_PAST_PERCENT / 100.0;
@@ -78,15 +71,14 @@ static void say_position(char *text, const Machine *machine, const RooflineInput
 static void say_intensity(char *text, const Machine *machine, const RooflineInput *input,
                           const Roofline *roofline) {
     bool compute = roofline->bound == BOUND_COMPUTE;
+    char near[ROOFLINE_NEAR_TEXT];
+    roofline_near_text(roofline, near);
     if (isnan(roofline->intensity))
-        say(text, "no bytes to wait for: compute-bound; ");
-    else {
+        say(text, "no bytes to wait for");
+    else
         say_position(text, machine, input, roofline);
-        if (compute)
-            say(text, ": compute-bound; ");
-        else
-            say(text, ": memory-bound in %.7s; ", machine->levels[roofline->level].name);
-    }
+    say(text, ": %s-bound%s%.7s%s%s; ", bound_name(roofline->bound), compute ? "" : " in ",
+        compute ? "" : machine->levels[roofline->level].name, near[0] ? ", " : "", near);
     if (!roofline->judged) {
         say(text, "roof %s, not measured", text_duration(roofline->roof_seconds).s);
         return;
@@ -105,52 +97,68 @@ static void say_intensity(char *text, const Machine *machine, const RooflineInpu
         time_of(roofline->roof_seconds, input).s);
 }
 
-// "3 dispatches and handing work to threads take 2.1 of 3.2 us = 66%: overhead; roof 0.4 us"
+static void say_number_of(char *text, int64_t count, const char *what, const char *ending) {
+    say(text, "%s %s%s", text_count(count).s, what, count == 1 ? "" : ending);
+}
+
+// What it costs at best, against the roof and the time.
+static void say_cost(char *text, double seconds, const RooflineInput *input,
+                     const Roofline *roofline) {
+    char near[ROOFLINE_NEAR_TEXT];
+    roofline_near_text(roofline, near);
+    say(text, "%s, the roof is %s: %s%s%s", text_duration(seconds).s,
+        text_duration(roofline->roof_seconds).s, bound_name(roofline->bound), near[0] ? ", " : "",
+        near);
+    if (roofline->judged)
+        say(text, "; %s of its time (%s)", text_percent(seconds / input->seconds).s,
+            time_of(seconds, input).s);
+    else
+        say(text, "; not measured");
+}
+
+// "3 dispatches and 2 hand-offs to threads cost 2.1 us, the roof is 0.4 us: overhead; 66% of its
+// time (2.1 of 3.2 us)"
 static void say_overhead(char *text, const Machine *machine, const RooflineInput *input,
                          const Roofline *roofline) {
-    bool card = machine->device[0], one = input->ops == 1, handed = input->handing_seconds > 0.0;
-    double seconds = roofline_overhead_seconds(machine, input);
-    say(text, "%s %s%s ", text_count(input->ops).s, card ? "launch" : "dispatch", one ? "" : "es");
-    say(text, "%stake%s ", handed ? "and handing work to threads " : "", one && !handed ? "s" : "");
-    if (seconds < input->seconds)
-        say(text, "%s = %s", time_of(seconds, input).s, text_percent(seconds / input->seconds).s);
+    int64_t handoffs = machine->spin_seconds > 0.0 ? input->traffic.handoffs : 0;
+    say_number_of(text, input->ops, machine->device[0] ? "launch" : "dispatch", "es");
+    if (handoffs > 0) {
+        say(text, " and ");
+        say_number_of(text, handoffs, "hand-off", "s");
+        say(text, " to threads");
+    }
+    say(text, input->ops == 1 && handoffs == 0 ? " costs " : " cost ");
+    say_cost(text, roofline->overhead_seconds, input, roofline);
+}
+
+char *roofline_near_text(const Roofline *roofline, char text[ROOFLINE_NEAR_TEXT]) {
+    if (!GIVEN(roofline) || !GIVEN(text)) return NULL;
+    text[0] = '\0';
+    if (roofline->near == BOUND_COUNT) return text;
+    if (roofline->bound + roofline->near == BOUND_COMPUTE + BOUND_MEMORY)
+        snprintf(text, ROOFLINE_NEAR_TEXT, "near the ridge");
     else
-        say(text, "%s, %s %s", text_duration(seconds).s, card ? "beside work of" : "all of the",
-            text_duration(input->seconds).s);
-    say(text, ": overhead; roof %s", text_duration(roofline->roof_seconds).s);
+        snprintf(text, ROOFLINE_NEAR_TEXT, "between %.8s and %.8s", bound_name(roofline->bound),
+                 bound_name(roofline->near));
+    return text;
 }
 
 char *roofline_evidence(const Machine *machine, const RooflineInput *input,
                         const Roofline *roofline, char text[ROOFLINE_TEXT]) {
     if (!GIVEN(machine) || !GIVEN(input) || !GIVEN(roofline) || !GIVEN(text)) return NULL;
-    Text roof = text_duration(roofline->roof_seconds);
     text[0] = '\0';
     switch (roofline->bound) {
-    case BOUND_TRANSFER:
-        say(text, "copies and waiting take %s = %s: transfer; roof %s",
-            time_of(input->transfer_seconds, input).s,
-            text_percent(input->transfer_seconds / input->seconds).s, roof.s);
-        break;
-    case BOUND_OVERHEAD:
-        say_overhead(text, machine, input, roofline);
-        break;
-    case BOUND_UNEXPLAINED:
-        say(text, "roof %s measured = %s: unexplained; ", time_of(roofline->roof_seconds, input).s,
-            text_percent(roofline->roof_fraction).s);
-        if (input->explained_seconds > 0.0) {
-            double left = input->seconds - roofline->roof_seconds - input->explained_seconds;
-            say(text, "%s more are known, %s are left", text_duration(input->explained_seconds).s,
-                text_duration(left).s);
-            break;
-        }
-        say(text, "suspects: ");
-        if (!machine->device[0]) say(text, "thread wake-up, ");
-        say(text, "%s", roofline_suspects(machine));
-        break;
     case BOUND_COMPUTE:
     case BOUND_MEMORY:
         say_intensity(text, machine, input, roofline);
         return text;
+    case BOUND_OVERHEAD:
+        say_overhead(text, machine, input, roofline);
+        break;
+    case BOUND_TRANSFER:
+        say(text, "copying %s costs ", text_bytes_si(input->transfer_bytes).s);
+        say_cost(text, roofline->transfer_seconds, input, roofline);
+        break;
     default:
         say(text, "nothing was counted: no verdict");
         return text;

@@ -5,25 +5,14 @@
 #include "profiler/measure/profile_parts.h"
 #include "tensor/given.h"
 
-void profile_take_parts(RooflineInput *input, const TimeParts *parts) {
-    if (!GIVEN(input) || !GIVEN(parts)) return;
-    input->handing_seconds = parts->handoff + parts->wake;
-    input->explained_seconds = time_parts_explained(parts);
-}
-
 RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds) {
     if (!GIVEN(phase)) return (RooflineInput){0};
-    RooflineInput input = roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
-    profile_take_parts(&input, &phase->parts);
-    return input;
+    return roofline_input(phase->cost, &phase->traffic, phase->ops, seconds);
 }
 
 RooflineInput profile_op_input(const ProfileOp *op) {
     if (!GIVEN(op)) return (RooflineInput){0};
-    RooflineInput input =
-        roofline_op_input(&op->record.cost, &op->record.traffic, latency_median(&op->latency));
-    profile_take_parts(&input, &op->parts);
-    return input;
+    return roofline_op_input(&op->record.cost, &op->record.traffic, latency_median(&op->latency));
 }
 
 static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
@@ -34,34 +23,23 @@ static void judge(const Machine *machine, ProfilePhase *phase, double seconds) {
 RooflineInput profile_step_input(const Profile *profile) {
     if (!GIVEN(profile)) return (RooflineInput){0};
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    double seconds = latency_median(&step->latency), copy = latency_median(&profile->batch_copy);
-    RooflineInput input = profile_phase_input(step, seconds);
-    double limit = (double)ROOFLINE_TRANSFER_PERCENT / 100.0 * (seconds + copy);
-    if (!(copy > limit)) return input; // NaN where nothing is carried
-    input.seconds = seconds + copy;
-    input.transfer_seconds = copy;
+    RooflineInput input = profile_phase_input(step, latency_median(&step->latency));
+    input.transfer_bytes = profile->batch_copy_bytes;
     return input;
 }
 
-// The batch of the step itself is where it is needed, and its fraction of the roof is its own.
-static void judge_step(const Machine *machine, Profile *profile) {
-    Roofline *roofline = &profile->totals[REPORT_STEP].roofline;
-    RooflineInput input = profile_step_input(profile);
-    if (input.transfer_seconds > 0.0) roofline->bound = roofline_judge(machine, &input).bound;
-}
-
 // ---- verdicts --------------------------------------------------------------------------------
-static void judge_op(const Machine *machine, ProfileOp *op) {
-    RooflineInput input = profile_op_input(op);
-    op->roofline = roofline_judge(machine, &input);
-}
-
 static void judge_all(Profile *profile) {
     const Machine *machine = &profile->machine;
-    for (int p = 0; p < REPORT_COUNT; p++)
+    for (int p = 0; p < REPORT_STEP; p++)
         judge(machine, &profile->totals[p], latency_median(&profile->totals[p].latency));
-    judge_step(machine, profile);
-    for (int64_t i = 0; i < profile->n_ops; i++) judge_op(machine, &profile->ops[i]);
+    RooflineInput step = profile_step_input(profile);
+    if (profile->totals[REPORT_STEP].ops > 0)
+        profile->totals[REPORT_STEP].roofline = roofline_judge(machine, &step);
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        RooflineInput input = profile_op_input(&profile->ops[i]);
+        profile->ops[i].roofline = roofline_judge(machine, &input);
+    }
     for (int i = 0; i < profile->n_layers; i++) {
         ProfileLayer *layer = &profile->layers[i];
         for (int p = 0; p < REPORT_STEP; p++)
@@ -70,11 +48,10 @@ static void judge_all(Profile *profile) {
     }
 }
 
-// Parts of time need the roofs, and verdicts the parts. (A card's kernels do not run again.)
+// The terms of time need the roofs. (A card's kernels do not run again.)
 void profile_judge(Profile *profile) {
     judge_all(profile);
     profile_add_up_roofs(profile);
-    if (profile->totals[REPORT_STEP].latency.count == 0 || profile->machine.device[0]) return;
-    profile_part_time(profile);
-    judge_all(profile);
+    if (profile->totals[REPORT_STEP].latency.count > 0 && !profile->machine.device[0])
+        profile_part_time(profile);
 }

@@ -10,31 +10,10 @@
 #include "tensor/given.h"
 
 // ---- sums ------------------------------------------------------------------------------------
-double time_parts_explained(const TimeParts *parts) {
-    if (!GIVEN(parts)) return (double)NAN;
-    double known = parts->kernel + parts->handoff + parts->wake + parts->dispatch;
-    return parts->roof > 0.0 && !isnan(known) ? known : 0.0;
-}
-
 double time_parts_left(const TimeParts *parts, double seconds) {
     if (!GIVEN(parts)) return (double)NAN;
     return seconds - (parts->roof + parts->kernel + parts->handoff + parts->wake + parts->dispatch +
                       parts->fault + parts->off_core);
-}
-
-void time_parts_add(TimeParts *sum, const TimeParts *parts) {
-    if (!GIVEN(sum) || !GIVEN(parts)) return;
-    sum->kernel += parts->roof + parts->kernel;
-    sum->handoff += parts->handoff;
-    sum->wake += parts->wake;
-    sum->dispatch += parts->dispatch;
-}
-
-void time_parts_take_roof(TimeParts *sum, double seconds) {
-    if (!GIVEN(sum)) return;
-    if (sum->kernel == 0.0) return; // of no op is anything known
-    sum->roof = seconds;
-    sum->kernel -= seconds;
 }
 
 // ---- of an op ----------------------------------------------------------------------------------
@@ -61,7 +40,9 @@ static void part_op(const Profile *profile, ProfileOp *op) {
 
 // ---- of phases ---------------------------------------------------------------------------------
 static void end_parts(ProfilePhase *phase) {
-    time_parts_take_roof(&phase->parts, phase->roofline.roof_seconds);
+    if (phase->parts.kernel == 0.0) return; // of no op is anything known
+    phase->parts.roof = phase->roofline.roof_seconds;
+    phase->parts.kernel -= phase->roofline.roof_seconds;
     phase->parts.other_core = phase->roofline.other_core_seconds;
 }
 
@@ -76,8 +57,13 @@ static void add_op(Profile *profile, const ProfileOp *op,
     }
 }
 
+// Roofs count as kernels' time until the roof of all of them together is taken out (end_parts).
 static void add_parts(ProfilePhase *phase, const ProfileOp *op) {
-    time_parts_add(&phase->parts, &op->parts);
+    TimeParts *sum = &phase->parts;
+    sum->kernel += op->parts.roof + op->parts.kernel;
+    sum->handoff += op->parts.handoff;
+    sum->wake += op->parts.wake;
+    sum->dispatch += op->parts.dispatch;
 }
 
 // The roof of several ops together is no longer than the sum of theirs: in one, arithmetic may hide

@@ -20,12 +20,6 @@ typedef struct TimeParts {
     // on no core, because it slept or others ran.
     double fault, off_core;
 } TimeParts;
-// Of them, what is known beyond the roof of an op or a layer: 0 where nothing is.
-double time_parts_explained(const TimeParts *parts);
-// A sum over ops: their roofs count as kernels' time until the roof of all of them together, which
-// may be shorter, is taken out (of a sum of which nothing is known, nothing).
-void time_parts_add(TimeParts *sum, const TimeParts *parts);
-void time_parts_take_roof(TimeParts *sum, double seconds);
 // Of so many seconds, what no part explains; below 0 where they come to more.
 double time_parts_left(const TimeParts *parts, double seconds);
 

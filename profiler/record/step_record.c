@@ -28,13 +28,6 @@ static void describe(OpRecord *record, const OpCall *call) {
     record->given = op_given(call);
 }
 
-static void check_range(StepRecord *record, OpCost cost) {
-    record->flops += (double)op_cost_total_flops(cost);
-    if (record->flops > 0.9 * (double)INT64_MAX)
-        error_set(STATUS_OVERFLOW, "the step takes more FLOPs than 64 bits count. HINT: a smaller "
-                                   "batch, or fewer layers");
-}
-
 static void keep_op(Observer *observer, const OpCall *call) {
     StepRecord *record = (StepRecord *)observer;
     const Context *context = context_current();
@@ -53,7 +46,7 @@ static void keep_op(Observer *observer, const OpCall *call) {
     record->ops = ops;
     describe(&one, call);
     ops[record->n_ops++] = one;
-    check_range(record, one.cost);
+    op_cost_check(one.cost, &record->counted);
 }
 
 static void keep_memory(Observer *observer, const Storage *storage, int64_t delta) {

@@ -40,7 +40,7 @@ typedef struct StepRecord {
     int64_t n_memory, memory_capacity;
     int64_t *saved_bytes; // index: site + 1; activations that it was the first to save for backward
     int n_saved;
-    double flops;      // their total, to notice when it passes 64 bits
+    double counted;    // of all ops, to notice when it passes 64 bits (op_cost_check)
     Status status;     // out of memory while recording
     Reuse *reuse;      // which level holds what; NULL: levels are not found
     bool only_traffic; // sees what ops touch, keeps nothing

@@ -22,6 +22,7 @@ void traffic_add(Traffic *to, const Traffic *more) {
         to->slow[team].divisions += more->slow[team].divisions;
     }
     to->flops_alone += more->flops_alone;
+    to->handoffs += more->handoffs;
 }
 
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {

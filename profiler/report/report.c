@@ -79,10 +79,8 @@ static void print_first(const Profile *profile, const Rank *rank, FILE *file) {
     } else {
         const Roofline *roofline = &profile->layers[kind->layer].phase[REPORT_STEP].roofline;
         if (roofline->judged)
-            snprintf(bound, sizeof(bound), "; %s%s, at %.8s of its roof",
-                     bound_name(roofline->bound),
-                     roofline->bound == BOUND_UNEXPLAINED ? "" : "-bound",
-                     text_percent(roofline->roof_fraction).s);
+            snprintf(bound, sizeof(bound), "; %s-bound, at %.8s of its roof",
+                     bound_name(roofline->bound), text_percent(roofline->roof_fraction).s);
         snprintf(line, sizeof(line), "%s: %s of %s%s%s.", name_kind(profile, kind, 40).s, part.s,
                  each, often, bound);
     }
@@ -121,7 +119,7 @@ static void print_device(const Profile *profile, FILE *file) {
 static double share_of_memory(const Profile *profile) {
     double waits = 0.0;
     for (int64_t i = 0; i < profile->n_ops; i++)
-        if (profile->ops[i].roofline.bound == BOUND_MEMORY)
+        if (profile->ops[i].roofline.roof_bound == BOUND_MEMORY)
             waits += profile->ops[i].roofline.roof_seconds;
     return waits / profile->totals[REPORT_STEP].op_roofs;
 }

@@ -53,6 +53,9 @@ Text report_bound(const Machine *machine, const Roofline *roofline) {
     Text text = {""};
     if (!roofline->judged && !(roofline->roof_seconds > 0.0)) return text;
     bool memory = roofline->bound == BOUND_MEMORY;
+    char near[ROOFLINE_NEAR_TEXT];
+    roofline_near_text(roofline, near);
+    if (strcmp(near, "near the ridge") == 0) return text_plain("near ridge");
     snprintf(text.s, sizeof(text.s), "%s%s%s", bound_name(roofline->bound), memory ? " " : "",
              memory ? machine->levels[roofline->level].name : "");
     return text_fit(text.s, BOUND_WIDTH);

@@ -58,7 +58,6 @@ static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t in
         .seconds = latency_median(&op->latency),
         .cost = op->record.cost,
     };
-    time_parts_add(&row.parts, &op->parts);
     traffic_add_op(&row.traffic, &op->record.traffic, &op->record.cost);
     return row;
 }
@@ -67,7 +66,6 @@ static void add_row(ViewRow *to, const ViewRow *row) {
     to->calls += row->calls;
     to->uncounted += row->uncounted;
     to->seconds += row->seconds;
-    time_parts_add(&to->parts, &row->parts);
     cost_add(&to->cost, row->cost);
     traffic_add(&to->traffic, &row->traffic);
 }
@@ -75,9 +73,6 @@ static void add_row(ViewRow *to, const ViewRow *row) {
 static void judge_row(const Profile *profile, ViewRow *row) {
     if (!profile->has_machine || row->calls == 0) return;
     RooflineInput input = roofline_input(row->cost, &row->traffic, row->calls, row->seconds);
-    row->roofline = roofline_judge(&profile->machine, &input);
-    time_parts_take_roof(&row->parts, row->roofline.roof_seconds);
-    profile_take_parts(&input, &row->parts);
     row->roofline = roofline_judge(&profile->machine, &input);
 }
 

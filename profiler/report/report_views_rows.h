@@ -15,7 +15,6 @@ typedef struct ViewRow { // a sum over ops
     int64_t calls;
     int64_t uncounted; // of them, those without a cost
     double seconds;    // of their median latencies; NaN on meta
-    TimeParts parts;   // of them
     OpCost cost;
     Traffic traffic;
     Roofline roofline; // zero where no machine was given

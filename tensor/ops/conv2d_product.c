@@ -54,17 +54,19 @@ static void tiling_share(Tiling *t, const ConvSizes *s, int64_t items) {
 
 static int64_t tiling_floats(const Tiling *t) { return t->rows * t->columns + CONV_OVERSHOOT; }
 
-static int64_t workspace_bytes(const ConvSizes *s, const Tiling *t) {
-    bool none = conv_is_depthwise(s) || conv_is_plain(s) || t->items == 0 || s->k == 0;
-    return none ? 0 : t->slots * tiling_floats(t) * (int64_t)sizeof(float);
-}
-
 typedef struct Job {
     const OpCall *call;
     ConvSizes sizes;
     Tiling tiling;
     void (*item)(const struct Job *job, int64_t item, float *tile);
 } Job;
+
+static int64_t workspace_bytes(Job job) {
+    const ConvSizes *s = &job.sizes;
+    bool none = conv_is_depthwise(s) || conv_is_plain(s) || job.tiling.items == 0 || s->k == 0 ||
+                s->images == 0;
+    return none ? 0 : job.tiling.slots * tiling_floats(&job.tiling) * (int64_t)sizeof(float);
+}
 
 static void run_slots(void *argument, int64_t begin, int64_t end) {
     const Job *job = argument;
@@ -80,16 +82,20 @@ static OpWork slots_work(const Tiling *t) {
     return (OpWork){.items = t->slots, .cost = t->cost / (double)t->slots};
 }
 
-static Status run_job(Job *job) {
-    if (job->tiling.items) cpu_parallel(slots_work(&job->tiling), run_slots, job);
+static Status run(Job *job, void (*depthwise)(const OpCall *call, const ConvSizes *sizes)) {
+    if (call_numel(job->call) == 0) return STATUS_OK;
+    if (conv_is_depthwise(&job->sizes))
+        depthwise(job->call, &job->sizes);
+    else if (job->tiling.items)
+        cpu_parallel(slots_work(&job->tiling), run_slots, job);
     return STATUS_OK;
 }
 
-// planes: so many a convolution of each channel by itself writes
-static int64_t handoffs(const OpCall *call, const ConvSizes *s, Tiling t, int64_t planes) {
-    if (call_numel(call) == 0) return 0;
-    if (conv_is_depthwise(s)) return cpu_handoffs(depthwise_work(s, planes));
-    return t.items ? cpu_handoffs(slots_work(&t)) : 0;
+static int64_t handoffs(Job job) {
+    if (call_numel(job.call) == 0) return 0;
+    if (conv_is_depthwise(&job.sizes))
+        return cpu_handoffs(depthwise_work(&job.sizes, pool_plane_count(job.call->out[0])));
+    return job.tiling.items ? cpu_handoffs(slots_work(&job.tiling)) : 0;
 }
 
 // ---- tiles -----------------------------------------------------------------------------------
@@ -119,16 +125,13 @@ static Tiling forward_tiling(const ConvSizes *s) {
     return t;
 }
 
-int64_t conv_forward_handoffs(const OpCall *call) {
+static Job forward_job(const OpCall *call) {
     ConvSizes s = conv_sizes_forward(call);
-    return handoffs(call, &s, forward_tiling(&s), pool_plane_count(call->out[0]));
+    return (Job){call, s, forward_tiling(&s), NULL};
 }
 
-int64_t conv_forward_workspace(const OpCall *call) {
-    ConvSizes s = conv_sizes_forward(call);
-    Tiling t = forward_tiling(&s);
-    return workspace_bytes(&s, &t);
-}
+int64_t conv_forward_workspace(const OpCall *call) { return workspace_bytes(forward_job(call)); }
+int64_t conv_forward_handoffs(const OpCall *call) { return handoffs(forward_job(call)); }
 
 KERNEL static void add_bias(float *y, int64_t rows, int64_t ld, int64_t columns,
                             const float *bias) {
@@ -162,14 +165,9 @@ static void forward_item(const Job *job, int64_t item, float *workspace) {
 
 Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    Job job = {.call = call, .sizes = conv_sizes_forward(call), .item = forward_item};
-    if (call_numel(call) == 0) return STATUS_OK;
-    if (conv_is_depthwise(&job.sizes)) {
-        depthwise_forward(call, &job.sizes);
-        return STATUS_OK;
-    }
-    job.tiling = forward_tiling(&job.sizes);
-    return run_job(&job);
+    Job job = forward_job(call);
+    job.item = forward_item;
+    return run(&job, depthwise_forward);
 }
 
 // ---- the input's gradient, which is also a transposed convolution ------------------------------
@@ -184,16 +182,15 @@ static Tiling input_tiling(const ConvSizes *s) {
     return t;
 }
 
-int64_t conv_backward_input_handoffs(const OpCall *call) {
+static Job input_job(const OpCall *call) {
     ConvSizes s = conv_sizes_backward_input(call);
-    return handoffs(call, &s, input_tiling(&s), pool_plane_count(call->out[0]));
+    return (Job){call, s, input_tiling(&s), NULL};
 }
 
 int64_t conv_backward_input_workspace(const OpCall *call) {
-    ConvSizes s = conv_sizes_backward_input(call);
-    Tiling t = input_tiling(&s);
-    return workspace_bytes(&s, &t);
+    return workspace_bytes(input_job(call));
 }
+int64_t conv_backward_input_handoffs(const OpCall *call) { return handoffs(input_job(call)); }
 
 // dx (channels, height, width) = folded weight^T (k, outputs) . dy (outputs, p)
 static void input_item(const Job *job, int64_t item, float *workspace) {
@@ -227,14 +224,9 @@ static void input_item(const Job *job, int64_t item, float *workspace) {
 
 Status conv2d_backward_input_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    Job job = {.call = call, .sizes = conv_sizes_backward_input(call), .item = input_item};
-    if (call_numel(call) == 0) return STATUS_OK;
-    if (conv_is_depthwise(&job.sizes)) {
-        depthwise_backward_input(call, &job.sizes);
-        return STATUS_OK;
-    }
-    job.tiling = input_tiling(&job.sizes);
-    return run_job(&job);
+    Job job = input_job(call);
+    job.item = input_item;
+    return run(&job, depthwise_backward_input);
 }
 
 // ---- the weight's gradient -------------------------------------------------------------------
@@ -251,16 +243,15 @@ static Tiling weight_tiling(const ConvSizes *s) {
     return t;
 }
 
-int64_t conv_backward_weight_handoffs(const OpCall *call) {
+static Job weight_job(const OpCall *call) {
     ConvSizes s = conv_sizes_backward_weight(call);
-    return handoffs(call, &s, weight_tiling(&s), s.groups * s.outputs);
+    return (Job){call, s, weight_tiling(&s), NULL};
 }
 
 int64_t conv_backward_weight_workspace(const OpCall *call) {
-    ConvSizes s = conv_sizes_backward_weight(call);
-    Tiling t = weight_tiling(&s);
-    return s.images ? workspace_bytes(&s, &t) : 0;
+    return workspace_bytes(weight_job(call));
 }
+int64_t conv_backward_weight_handoffs(const OpCall *call) { return handoffs(weight_job(call)); }
 
 // dweight (outputs, rows) = the sum over images of dy (outputs, p) . unfolded x (rows, p)^T; of
 // outputs from o on.
@@ -297,17 +288,10 @@ static void weight_item(const Job *job, int64_t item, float *workspace) {
 
 Status conv2d_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    Job job = {.call = call, .sizes = conv_sizes_backward_weight(call), .item = weight_item};
-    const ConvSizes *s = &job.sizes;
-    if (call_numel(call) == 0) return STATUS_OK;
-    if (s->images == 0) { // a sum of nothing
-        if (!call->adds) memset(call_out(call, 0), 0, (size_t)call_numel(call) * sizeof(float));
-        return STATUS_OK;
-    }
-    if (conv_is_depthwise(s)) {
-        depthwise_backward_weight(call, s);
-        return STATUS_OK;
-    }
-    job.tiling = weight_tiling(s);
-    return run_job(&job);
+    Job job = weight_job(call);
+    job.item = weight_item;
+    if (job.sizes.images > 0) return run(&job, depthwise_backward_weight);
+    size_t bytes = (size_t)call_numel(call) * sizeof(float); // a sum of nothing
+    if (bytes && !call->adds) memset(call_out(call, 0), 0, bytes);
+    return STATUS_OK;
 }

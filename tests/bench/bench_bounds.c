@@ -78,11 +78,11 @@ static const Workload workloads[N_WORKLOADS] = {
     {"copy, large", "copy", run_copy, {0}, {0}, BOUND_MEMORY, LAST},
     {"sum, large", "sum", run_sum, {ANY, ROW_FLOATS}, {0}, BOUND_MEMORY, LAST},
     {"batch 1, 784 to 512", "linear", run_linear, {1, 784}, {512, 784}, BOUND_MEMORY, WARM},
-    {"sleep of 2 ms", "sleep", run_sleep, {0}, {0}, BOUND_UNEXPLAINED, NOWHERE},
-    {"page faults", "fault", run_faults, {0}, {0}, BOUND_UNEXPLAINED, NOWHERE},
+    {"sleep of 2 ms", "sleep", run_sleep, {0}, {0}, BOUND_COMPUTE, NOWHERE},
+    {"page faults", "fault", run_faults, {0}, {0}, BOUND_MEMORY, LAST},
     {"relu, 256 KiB", "relu", run_relu, {64, ROW_FLOATS}, {0}, BOUND_MEMORY, WARM},
     {"add, large", "add", run_add, {ANY, ROW_FLOATS}, {ANY, ROW_FLOATS}, BOUND_MEMORY, LAST},
-    {"batch 4, 784 to 512", "linear", run_linear, {4, 784}, {512, 784}, BOUND_UNEXPLAINED, NOWHERE},
+    {"batch 4, 784 to 512", "linear", run_linear, {4, 784}, {512, 784}, BOUND_MEMORY, WARM},
 };
 
 static Tensor *operand(const Bench *bench, const int64_t shape[2]) {

@@ -127,7 +127,7 @@ static void check_phase(json_t *phase, bool ceilings, const char *where) {
     bool judged = ceilings && (total > 0 || bytes > 0);
     const char *bound = json_string_value(document_at(phase, "bound"));
     ck_assert_msg(judged == (bound != NULL), "%s: bound %s", where, bound ? bound : "null");
-    bool known = !bound || strstr(" compute memory overhead transfer unexplained ", bound);
+    bool known = !bound || strstr(" compute memory overhead transfer ", bound);
     ck_assert_msg(known, "%s: bound %s", where, bound);
     if (judged) ck_assert_msg(document_real(phase, "roof_seconds") > 0.0, "%s: no roof", where);
     check_latency(document_at(phase, "latency"), where);

@@ -122,9 +122,9 @@ START_TEST(what_is_claimed_to_be_stored_is_counted_with_care) {
     static const struct {
         int64_t each;
         const char *said;
-    } claims[] = {{INT64_MAX, "more numbers than can be counted"},
-                  {INT64_C(1) << 62, "more numbers than can be counted"},
-                  {INT64_C(1) << 61, " HINT: "}}; // none of them is there
+    } claims[] = {{INT64_MAX, "has the size 9223372036854775807"},
+                  {INT64_C(1) << 60, "has the size 1152921504606846976"},
+                  {INT64_C(1) << 58, " HINT: "}}; // none of them is there
     work_folder_begin();
     context_set_device(device_meta());
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {

@@ -62,6 +62,7 @@ Status step_run(const Step *step, bool training, Tensor *const in[], Tensor *out
 }
 
 // ---- steps --------------------------------------------------------------------------------------
+// It is in its place from its beginning, where roles that it gives to values name it.
 Step *step_new(Import *import, const Node *node, const Operator *op) {
     if (import_grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
     Step *step = memory_new(sizeof *step);
@@ -70,6 +71,7 @@ Step *step_new(Import *import, const Node *node, const Operator *op) {
     step->node = node;
     const Value *first = node_input(import, node, 0);
     step->type = op->type ? op->type : first ? first->type : ONNX_FLOAT;
+    if (!import->computing) import->steps[import->n_steps] = step;
     return step;
 }
 
@@ -88,7 +90,7 @@ static Status check_inputs(Import *import, const Step *step) {
 // Hands a finished step to `take`, unless an error is pending. The import keeps steps of the model,
 // also after an error, because roles name them by their numbers.
 Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step)) {
-    if (!import->computing) import->steps[import->n_steps++] = step;
+    if (!import->computing) import->n_steps++;
     if (!error_pending()) check_inputs(import, step);
     int data = step->op->data;
     const Value *of = data < step->n_in ? import_value(import, step->in[data]) : NULL;

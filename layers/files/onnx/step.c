@@ -100,18 +100,14 @@ static bool is_called_again(const Value *value, const Node *node) {
     return onnx_name_is_path(value->name) && node->name[0] == '/';
 }
 
-// The node for which a value plays its role: `node`, where that is what is being added now.
-static const Node *role_node(const Import *import, const Value *value, const Node *node) {
-    return value->role_step < import->n_steps ? import->steps[value->role_step]->node : node;
-}
-
 // The copy that the same layer made of it when it was called before, for that role; else -1.
 static int copy_before(const Import *import, const Value *value, const Node *node,
                        const char *role) {
     for (int i = import->n_values - 1; i >= 0; i--) {
         const Value *other = import->values[i];
         if (other->stored == value->stored && other->name[0] == '\0' && other->role &&
-            strcmp(other->role, role) == 0 && onnx_same_layer(role_node(import, other, node), node))
+            strcmp(other->role, role) == 0 &&
+            onnx_same_layer(import->steps[other->role_step]->node, node))
             return i;
     }
     return -1;
@@ -266,7 +262,8 @@ static bool is_anothers(const Import *import, const Value *state, const Node *no
 Status step_state(Import *import, const Node *node, Step *step, int i, const char *role) {
     int at = step->in[i];
     Value *state = import->values[at];
-    if (state->kind == VALUE_RUN || !state->stored || state->twin >= 0) return STATUS_OK;
+    if (import->computing || state->kind == VALUE_RUN || !state->stored || state->twin >= 0)
+        return STATUS_OK;
     if (is_anothers(import, state, node)) {
         int before = onnx_is_placed(node) ? copy_before(import, state, node, role) : -1;
         if (before >= 0)

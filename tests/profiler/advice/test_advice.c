@@ -222,7 +222,7 @@ START_TEST(what_saves_most_comes_first_and_what_is_not_worth_it_last) {
     sample_new(&s);
     s.profile.threads = 2;
     s.profile.data_wait = (Latency){.count = 50, .statistics = {.median = 1e-6}};
-    sample_judged(&s.layers[FC1], BOUND_UNEXPLAINED, 0.3);
+    sample_judged(&s.layers[FC1], BOUND_MEMORY, 0.3);
     static const char *const order[] = {"fc1", "larger", "SGD", "1 of 2", "fusing", "data"};
     ck_assert_int_eq(advice_find(&s.profile, advice), 6);
     for (int i = 0; i < 6; i++)
@@ -236,7 +236,7 @@ START_TEST(the_least_of_too_many_is_left_out) {
     Advice advice[ADVICE_MOST + 1] = {{.text = ""}};
     sample_new(&s);
     sample_all_overhead(&s);
-    sample_judged(&s.layers[FC2], BOUND_UNEXPLAINED, 0.1);
+    sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.1);
     s.profile.threads = 2;
     s.profile.data_wait = (Latency){.count = 50, .statistics = {.median = 1e-6}};
     s.profile.totals[REPORT_STEP].roofline = (Roofline){.judged = true, .roof_fraction = 0.9};

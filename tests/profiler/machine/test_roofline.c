@@ -16,7 +16,9 @@ static const Machine server = {
                {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 20e9}},
     .n_levels = 4,
     .dispatch_seconds = 40e-9,
+    .spin_seconds = 300e-9,
     .wake_seconds = 50e-6,
+    .from_host_bytes_per_second = 10e9,
 };
 
 // One level, so one ridge.
@@ -265,7 +267,7 @@ static const Workload workloads[] = {
       .seconds = 60e-9},
      BOUND_OVERHEAD,
      "",
-     "1 dispatch takes 40.0 of 60.0 ns = 67%: overhead; roof"},
+     "1 dispatch costs 40.0 ns, the roof is 3.08 ns: overhead; 67% of its time (40.0 of 60.0 ns)"},
     {"copy of 64 MiB",
      {.cost = {.bytes_read = 64 << 20, .bytes_written = 64 << 20}, .ops = 1, .seconds = 7.4e-3},
      BOUND_MEMORY,
@@ -287,19 +289,19 @@ static const Workload workloads[] = {
      BOUND_MEMORY,
      "DRAM",
      "0.50 FLOP/B < ridge"},
-    {"product of 256 x 256 that slept",
+    {"product of 256 x 256 that slept", // a time changes no bound
      {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
       .traffic.level[TEAM_ALL] = {{0}, {.read = 8 << 16, .written = 4 << 16}},
       .ops = 1,
       .seconds = 5e-3},
-     BOUND_UNEXPLAINED,
+     BOUND_COMPUTE,
      "",
-     "roof 101 us of 5.00 ms measured = 2%: unexplained; suspects: thread"},
+     "compute-bound; 6.71 of 333 GFLOP/s = 2% of the roof"},
     {"fill of 64 MiB that faults",
      {.cost = {.bytes_written = 64 << 20}, .ops = 1, .seconds = 12e-3},
-     BOUND_UNEXPLAINED,
-     "",
-     "roof 3.36 of 12.0 ms measured = 28%: unexplained; suspects: thread"},
+     BOUND_MEMORY,
+     "DRAM",
+     "memory-bound in DRAM; 5.59 of 20.0 GB/s = 28% of the roof"},
     {"ReLU of 64 x 512",
      {.cost = {.elementwise_flops = 1 << 15, .bytes_read = 4 << 15, .bytes_written = 4 << 15},
       .traffic.level[TEAM_ALL] = {{0}, {.read = 4 << 15, .written = 4 << 15}},
@@ -340,24 +342,23 @@ static const Workload workloads[] = {
       .seconds = 2e-6},
      BOUND_OVERHEAD,
      "",
-     "30 dispatches take 1.20 of 2.00 us = 60%: overhead; roof 273 ns"},
-    {"product of 128 x 128 that woke a thread",
-     {.cost = {.macs = 1 << 21, .bytes_read = 8 << 14, .bytes_written = 4 << 14},
-      .traffic.level[TEAM_ALL] = {{0}, {.read = 8 << 14, .written = 4 << 14}},
+     "30 dispatches cost 1.20 us, the roof is 273 ns: overhead; 60% of its time (1.20 of 2.00 us)"},
+    {"a product that is handed to seven threads",
+     {.cost = {.macs = 1 << 18, .bytes_read = 8 << 12, .bytes_written = 4 << 12},
+      .traffic = {.level[TEAM_ALL] = {{0}, {.read = 8 << 12, .written = 4 << 12}}, .handoffs = 7},
       .ops = 1,
-      .seconds = 70e-6,
-      .handing_seconds = 50e-6},
+      .seconds = 7e-6},
      BOUND_OVERHEAD,
      "",
-     "1 dispatch and handing work to threads take 50.0 of 70.0 us = 71%: overhead; roof 12.6"},
-    {"a step that waits for its batch",
+     "1 dispatch and 7 hand-offs to threads cost 2.14 us, the roof is 1.57 us: overhead; 31% of"},
+    {"a step whose batch is carried",
      {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
       .ops = 1,
       .seconds = 300e-6,
-      .transfer_seconds = 180e-6},
+      .transfer_bytes = 1800000},
      BOUND_TRANSFER,
      "",
-     "copies and waiting take 180 of 300 us = 60%: transfer; roof 101 us"},
+     "copying 1.80 MB costs 180 us, the roof is 101 us: transfer; 60% of its time (180 of 300 us)"},
 };
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
@@ -374,49 +375,53 @@ START_TEST(says_what_a_stopwatch_says) {
 }
 END_TEST
 
-// ---- The order of the bounds, and their edges
+// ---- The four figures, and how near they are
 
-START_TEST(bounds_begin_and_end_at_their_constants) {
-    Machine machine = flat_machine(1e9, 1e9);
-    machine.dispatch_seconds = 0.0625; // a power of two: the edges are exact
-    RooflineInput input = {.cost = {.elementwise_flops = 2500000000}, .ops = 20, .seconds = 2.5};
-    Roofline got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_COMPUTE, "half the time is dispatch");
-    input.handing_seconds = 0.001;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_OVERHEAD, "more than half is dispatch and threads");
-    input.handing_seconds = 0.0;
-    input.ops++;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_OVERHEAD, "more than half is dispatch");
-    input.transfer_seconds = 1.25;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_OVERHEAD, "half the time is no transfer");
-    input.transfer_seconds = 1.26;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_TRANSFER, "transfer comes first");
-    snprintf(machine.device, sizeof machine.device, "a card");
-    input.transfer_seconds = 0.0;
-    input.ops = 40;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_COMPUTE, "launches as long as the work");
-    input.ops++;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_OVERHEAD, "launches longer than the work");
-}
-END_TEST
+typedef struct FigureCase { // seconds of each, of which the machine's rates are 1 a second
+    double compute, memory, overhead, transfer;
+    Bound bound, near, roof_bound;
+    const char *text;
+} FigureCase;
 
-START_TEST(more_than_half_is_nothing_that_was_measured) {
-    Machine machine = flat_machine(1e9, 1e9);
-    RooflineInput input = {.cost = {.elementwise_flops = 4000000000}, .ops = 1, .seconds = 8.0};
-    Roofline got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_COMPUTE, "half of the roof");
-    input.seconds = 8.001;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_UNEXPLAINED, "less than half");
-    input.explained_seconds = 0.002;
-    got = roofline_judge(&machine, &input);
-    check_bound(&got, BOUND_COMPUTE, "half of it is known");
+static const FigureCase figure_cases[] = {
+    {16, 4, 0, 0, BOUND_COMPUTE, BOUND_COUNT, BOUND_COMPUTE, ""},
+    {16, 16, 16, 16, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMPUTE, "near the ridge"}, // the first
+    {12, 16, 0, 0, BOUND_MEMORY, BOUND_COUNT, BOUND_MEMORY, ""},
+    {16, 20, 0, 0, BOUND_MEMORY, BOUND_COMPUTE, BOUND_MEMORY, "near the ridge"},
+    {20, 16, 16, 0, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMPUTE, "near the ridge"},
+    {15, 4, 16, 0, BOUND_OVERHEAD, BOUND_COMPUTE, BOUND_COMPUTE, "between overhead and compute"},
+    {4, 16, 15, 0, BOUND_MEMORY, BOUND_OVERHEAD, BOUND_MEMORY, "between memory and overhead"},
+    {2, 3, 8, 64, BOUND_TRANSFER, BOUND_COUNT, BOUND_MEMORY, ""},
+    {1, 1, 60, 64, BOUND_TRANSFER, BOUND_OVERHEAD, BOUND_COMPUTE, "between transfer and overhead"},
+    {0, 1, 60, 0, BOUND_OVERHEAD, BOUND_COUNT, BOUND_MEMORY, ""},
+    {0, 0, 60, 64, BOUND_COUNT, BOUND_COUNT, BOUND_COUNT, ""}, // nothing was counted
+};
+enum { FIGURE_CASES = sizeof figure_cases / sizeof figure_cases[0] };
+
+START_TEST(the_largest_figure_is_the_bound) {
+    const FigureCase *c = &figure_cases[_i];
+    Machine machine = flat_machine(1.0, 1.0);
+    machine.dispatch_seconds = 0.75;
+    machine.spin_seconds = 0.25;
+    machine.from_host_bytes_per_second = 1.0;
+    int64_t ops = (int64_t)c->overhead; // each hands one range over
+    RooflineInput input = {.cost = {.elementwise_flops = (uint64_t)c->compute,
+                                    .bytes_read = (uint64_t)c->memory},
+                           .traffic.handoffs = ops,
+                           .ops = ops,
+                           .transfer_bytes = (int64_t)c->transfer};
+    const double times[] = {not_measured, 1e-3, 16.0, 1e9};
+    char text[ROOFLINE_NEAR_TEXT];
+    for (int i = 0; i < 4; i++) {
+        input.seconds = times[i];
+        Roofline got = roofline_judge(&machine, &input);
+        check_bound(&got, c->bound, "of four");
+        ck_assert_str_eq(bound_name(got.near), bound_name(c->near));
+        ck_assert_str_eq(bound_name(got.roof_bound), bound_name(c->roof_bound));
+        ck_assert_str_eq(roofline_near_text(&got, text), c->text);
+        ck_assert_double_eq(got.overhead_seconds, c->overhead);
+        ck_assert_double_eq(got.transfer_seconds, c->transfer);
+    }
 }
 END_TEST
 
@@ -431,8 +436,7 @@ int main(void) {
         {what_another_core_has_is_a_part_of_the_roof, 0},
         {roots_and_divisions_are_a_floor, 0},
         {says_what_a_stopwatch_says, WORKLOADS},
-        {bounds_begin_and_end_at_their_constants, 0},
-        {more_than_half_is_nothing_that_was_measured, 0},
+        {the_largest_figure_is_the_bound, FIGURE_CASES},
         {NULL, 0},
     };
     return harness_main("roofline", tests);

@@ -174,21 +174,11 @@ START_TEST(what_a_kernel_takes_beyond_its_roof_is_known) {
     const TimeParts *parts = &profile.ops[0].parts;
     ck_assert_double_eq_tol(parts->roof, 0.2e-3, 1e-12);
     ck_assert_msg(fabs(parts->kernel - 0.8e-3) < 0.2e-3, "%g", parts->kernel);
-    if (latency_median(&profile.ops[0].latency) < 1.5e-3) { // unless others had the core
-        ck_assert_str_eq(bound_name(profile.ops[0].roofline.bound), "memory");
-        ck_assert_str_eq(bound_name(profile.layers[0].phase[REPORT_FORWARD].roofline.bound),
-                         "memory");
-    }
+    ck_assert_str_eq(bound_name(profile.ops[0].roofline.bound), "memory");
+    ck_assert_str_eq(bound_name(profile.layers[0].phase[REPORT_FORWARD].roofline.bound), "memory");
     profile_free(&profile);
     const TimeParts known = {.roof = 1, .kernel = 2, .handoff = 4, .wake = 8, .dispatch = 16};
-    ck_assert_double_eq(time_parts_explained(&known), 30);
     ck_assert_double_eq(time_parts_left(&known, 40), 9);
-    RooflineInput input = {.seconds = 40};
-    profile_take_parts(&input, &known);
-    ck_assert_double_eq(input.handing_seconds, 12);
-    ck_assert_double_eq(input.explained_seconds, 30);
-    const TimeParts none = {.kernel = (double)NAN, .roof = 1}, nothing_known = {.kernel = 3};
-    ck_assert_double_eq(time_parts_explained(&none) + time_parts_explained(&nothing_known), 0);
 }
 END_TEST
 

@@ -132,7 +132,7 @@ START_TEST(times_are_told) {
                                        "positions\n",
                                        "\n  token 26 ",
                                        " FLOP/B\n",
-                                       "measured"};
+                                       " of the roof ("};
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         ck_assert_msg(strstr(got.out, told[i]) != NULL, "no \"%s\" in:\n%s", told[i], got.out);
     program_check_columns(got.out);
