@@ -212,7 +212,9 @@ typedef struct ProfileOptions {
     LossFunction loss;      // of training; NULL: loss_cross_entropy
     const char *unit;       // what a step's rate counts, "images"; NULL: "samples"
     int64_t units;          // so many in a step; 0: the batch's samples
-    const Machine *machine; // for verdicts; NULL: none
+    const Machine *machine; // for verdicts; NULL: none. What was measured here is looked at again
+                            // before and after (machine_look), unless
+    bool ceilings_stay;     // it is to stay as it is
     int64_t accumulate;     // of training: batches of x in a step, each loss divided by their
                             // number (FitOptions.accumulate); 0: 1; at most
                             // PROFILE_MOST_BATCHES

@@ -29,11 +29,11 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     member_text(json, "name", machine->fingerprint[0] ? machine->fingerprint : NULL);
     if (machine->memory_bytes > 0) member_integer(json, "memory_bytes", machine->memory_bytes);
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
+    machine_write_raise(json, &machine->raise);
     machine_write_levels(json, machine);
     bool dispatched = machine->dispatch_seconds > 0.0; // else a file of the user's does not say
     member_real(json, "dispatch_seconds", dispatched ? machine->dispatch_seconds : (double)NAN);
     member_real(json, "wake_seconds", machine->wake_seconds);
-    member_real(json, "cores_had", machine->cores_had);
     machine_write_device(json, machine);
     json_writer_end_object(json);
 }

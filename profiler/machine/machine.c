@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profiler/machine/machine_known.h"
@@ -123,14 +124,38 @@ static bool read_kept(const char *path, Machine *machine) {
         return false;
     }
     bool rates = machine->device[0] || machine->levels[0].rates[TEAM_ALL].fill > 0.0;
-    return machine->measured && rates && !machine_was_busy(machine) &&
-           machine->threads == threads_of_fingerprint() &&
+    return machine->measured && rates && machine->threads == threads_of_fingerprint() &&
            strcmp(machine->fingerprint, fingerprint) == 0;
 }
 
+// ---- a machine that has changed ----------------------------------------------------------------
+static bool is_low(const Machine *machine) {
+    const double low = 0.7;
+    bool looked = false;
+    for (int i = 1; i < machine->n_levels; i++) { // the first is the core's own
+        if (machine->levels[i].now >= low) return false;
+        looked = looked || machine->levels[i].now > 0.0;
+    }
+    return looked;
+}
+
+static void count_low(Machine *machine, const Machine *before) {
+    bool low = is_low(machine);
+    machine->low_profiles = low ? before->low_profiles + 1 : 0;
+    machine->low_since = !low ? 0 : before->low_profiles ? before->low_since : (int64_t)time(NULL);
+}
+
+static bool has_changed(const Machine *kept) {
+    enum { PROFILES = 10, SECONDS = 3 * 24 * 3600 };
+    return kept->low_profiles >= PROFILES && (int64_t)time(NULL) - kept->low_since >= SECONDS;
+}
+
 static bool keep(const Machine *machine, const char *path) {
+    Machine seen = *machine; // without what is one report's
+    seen.raise.by = 0.0;
+    for (int i = 0; i < seen.n_levels; i++) seen.levels[i].raise.by = 0.0;
     make_folders(path);
-    if (!machine_write(machine, path)) return true;
+    if (!machine_write(&seen, path)) return true;
     error_clear(); // the measurement is as good without
     return false;
 }
@@ -161,14 +186,30 @@ Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fre
     if (request->peaks_file) return obtain_given(request->peaks_file, machine);
     char path[ROOM];
     bool home = machine_cache_path(path, sizeof path);
-    if (home && !request->again && read_kept(path, machine)) {
+    bool found = home && !request->again && read_kept(path, machine);
+    bool changed = found && has_changed(machine);
+    if (found && !changed) {
         memcpy(kept_in, path, strlen(path) + 1);
         return STATUS_OK;
     }
     Status status = machine_calibrate(request->progress, request->argument, machine);
     if (status) return status;
     *fresh = true;
-    if (home && !machine_was_busy(machine) && keep(machine, path))
-        memcpy(kept_in, path, strlen(path) + 1);
+    machine->begun_anew = changed;
+    if (home && keep(machine, path)) memcpy(kept_in, path, strlen(path) + 1);
     return STATUS_OK;
+}
+
+// Another process may have seen better meanwhile.
+void machine_keep(Machine *machine) {
+    if (!GIVEN(machine)) return;
+    Machine kept, here = {0};
+    char path[512];
+    if (error_pending() || !machine->measured || !machine_cache_path(path, sizeof path)) return;
+    machine_identify(&here);
+    if (strcmp(here.fingerprint, machine->fingerprint) != 0) return;
+    bool found = read_kept(path, &kept);
+    if (found) machine_take_better(machine, &kept);
+    count_low(machine, found ? &kept : &here);
+    keep(machine, path);
 }

@@ -1,5 +1,5 @@
-// machine.h -- what this machine can do at best: the ceilings of the roofline, measured once and
-// kept.
+// machine.h -- what this machine can do at best: the ceilings of the roofline, the best that was
+// ever seen, and kept.
 // Threads: while one measures, the process should do nothing else, or the ceilings come out low.
 #ifndef PROFILER_MACHINE_MACHINE_H
 #define PROFILER_MACHINE_MACHINE_H
@@ -26,6 +26,13 @@ typedef struct MachineRates {
     double move;  // beyond it: lines that come and lines that go, together
 } MachineRates;
 
+// By how much an op was seen to be faster than the loops that a ceiling is from, at most a quarter:
+// 0.12 of it more. Of one report alone, and not kept.
+typedef struct MachineRaise {
+    double by;   // 0: no op was
+    char op[48]; // "relu3"
+} MachineRaise;
+
 // A level of memory: what a working set of up to `bytes` is read and written at.
 typedef struct MachineLevel {
     char name[8];            // "L1", "L2", "L3", "DRAM"
@@ -33,6 +40,8 @@ typedef struct MachineLevel {
     double bytes_per_second; // of y = s x: 8 bytes an element. The picture's, and the ridge's
     int64_t bytes_alone;     // capacity for one thread; 0: as for all
     MachineRates rates[TEAM_COUNT]; // no fill: time is counted bytes / bytes_per_second
+    double now;         // what it gave when it was last looked at, of bytes_per_second; 0: never
+    MachineRaise raise; // of its rates and its bandwidth
 } MachineLevel;
 
 typedef struct Machine {
@@ -43,6 +52,7 @@ typedef struct Machine {
     int threads;     // 0: a card's
     double peak_flops_per_second; // fp32, by matrix product, at the best of a few sizes
     double peak_alone;            // the same of one thread; 0: not known, as of all
+    MachineRaise raise;           // of both
     // Seconds that one thread takes for each square root and division of many; 0: not known.
     double root_seconds, division_seconds;
     MachineLevel levels[MACHINE_MAX_LEVELS]; // small to large; at least one
@@ -52,17 +62,14 @@ typedef struct Machine {
     double call_seconds;     // of a card: the host's part of that, from call to return
     double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
     double spin_seconds;     // handing work to a thread that spins; 0 with one thread
-    double cores_had;        // share of the cores' time that was ours while measuring; 1: all of it
     int64_t memory_bytes;    // there is for a step and all it needs; 0: not known
+    // Of the profiles so far, so many in a row in which memory gave under 70 % at every level, and
+    // when the first was, in seconds since 1970. After ten over three days the machine has changed.
+    int low_profiles;
+    int64_t low_since;
+    bool begun_anew; // for that reason, just now (machine_obtain)
     double from_host_bytes_per_second, to_host_bytes_per_second; // a card's copies
 } Machine;
-
-// With a smaller share, other work had the rest, and the ceilings are low: reports say so, and they
-// are used once and not kept.
-enum { MACHINE_LEAST_SHARE_PERCENT = 85 };
-static inline bool machine_was_busy(const Machine *machine) {
-    return machine && 100.0 * machine->cores_had < (double)MACHINE_LEAST_SHARE_PERCENT;
-}
 
 // FLOP per byte at which the level stops being the limit; NaN: there is no such level.
 static inline double machine_ridge(const Machine *machine, int level) {
@@ -82,11 +89,16 @@ int machine_shared_level(const Machine *machine); // the first that all cores sh
 typedef void (*MachineProgress)(void *argument, const char *what, double fraction);
 Status machine_calibrate(MachineProgress progress, void *argument, Machine *machine);
 
-// Measures the last level again, beside what it is to judge, and keeps the better rates: what other
-// programs move through memory changes from second to second. About 0.4 seconds. Borrows as
-// machine_calibrate does; where there is no room, or the ceilings are a card's, given, or another
-// machine's, they stay as they are.
-void machine_look_again(Machine *machine);
+// Looks again at all of it, of the levels at the last one only where `last`, and keeps the better
+// of each; levels[].now says what they gave. What other programs move changes from second to
+// second, and one look may fall into a bad moment. About 0.2 seconds, with the last level 0.5, and
+// `longer` five times as long. Borrows as machine_calibrate does; where there is no room, or the
+// ceilings are a card's, given, or another machine's, they stay as they are.
+void machine_look(Machine *machine, bool last, bool longer);
+
+// After a profile keeps them for the next process, with the better of each that is kept already;
+// quietly not, where that cannot be.
+void machine_keep(Machine *machine);
 
 // How fast the host multiplies and moves a working set of so many bytes just now, with the
 // context's threads, and a line of memory from one of them to another and back: the best of about
@@ -107,7 +119,7 @@ static inline bool machine_cores_moved(double ratio) { return ratio > 1.5 || rat
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a
 // bandwidth of 0; the message names file, key and what to do. Only peak_flops_per_second and levels
 // have to be there, each with name, bytes (the last: INT64_MAX, whatever it says) and
-// bytes_per_second; all else defaults to 0, cores_had to 1. Writing replaces the file at once.
+// bytes_per_second; all else defaults to 0. Writing replaces the file at once.
 Status machine_read(const char *path, Machine *machine);
 Status machine_parse(const char *text, size_t size, const char *name, Machine *machine);
 Status machine_write(const Machine *machine, const char *path);
@@ -118,9 +130,9 @@ Status machine_write(const Machine *machine, const char *path);
 bool machine_cache_path(char *path, size_t size);
 
 // The ceilings to judge by: of `peaks_file` where given (machine_known.h's of that name, or a
-// file's; labelled given), else as kept for this fingerprint, else, or when `again`, measured now
-// and kept (quietly not, where that cannot be, or the machine was busy). *fresh tells that it was
-// measured now; *kept_in is where ("" when nowhere; room for 512).
+// file's; labelled given), else as kept for this fingerprint, else, when `again`, or when the
+// machine has changed (low_profiles), measured now and kept (quietly not, where that cannot be).
+// *fresh tells that it was measured now; *kept_in is where ("" when nowhere; room for 512).
 typedef struct MachineRequest {
     const char *peaks_file; // or a name; NULL: none
     bool again;

@@ -9,10 +9,8 @@
 #include "profiler/machine/machine_levels.h"
 #include "profiler/machine/machine_parts.h"
 #include "profiler/measure/system.h"
-#include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/given.h"
-#include "tensor/pool.h"
 
 // Seconds for each measurement, so that all of them end in less than 3, and usually in 2.
 static const double peak_seconds[TEAM_COUNT] = {0.6, 0.15}, cache_seconds = 0.09,
@@ -27,12 +25,43 @@ enum {
     DRAM_CACHES = 4, // a working set so many times the last cache finds little of itself there
 };
 
+// ---- the better of two -------------------------------------------------------------------------
+// 0 is not known, and anything is better.
+static void keep_higher(double *best, double now) { *best = fmax(*best, now); }
+static void keep_shorter(double *best, double now) {
+    if (now > 0.0 && (*best == 0.0 || now < *best)) *best = now;
+}
+
+static void keep_rates(MachineRates *best, const MachineRates *now) {
+    keep_higher(&best->fill, now->fill);
+    keep_higher(&best->store, now->store);
+    keep_higher(&best->move, now->move);
+}
+
+void machine_take_better(Machine *machine, const Machine *other) {
+    keep_higher(&machine->peak_flops_per_second, other->peak_flops_per_second);
+    keep_higher(&machine->peak_alone, other->peak_alone);
+    keep_shorter(&machine->root_seconds, other->root_seconds);
+    keep_shorter(&machine->division_seconds, other->division_seconds);
+    keep_shorter(&machine->dispatch_seconds, other->dispatch_seconds);
+    keep_shorter(&machine->spin_seconds, other->spin_seconds);
+    keep_shorter(&machine->wake_seconds, other->wake_seconds);
+    for (int i = 0; i < machine->n_levels && i < other->n_levels; i++) {
+        MachineLevel *level = &machine->levels[i];
+        for (int team = 0; team < TEAM_COUNT; team++)
+            keep_rates(&level->rates[team], &other->levels[i].rates[team]);
+        keep_higher(&level->bytes_per_second, other->levels[i].bytes_per_second);
+    }
+}
+
 // ---- measuring ---------------------------------------------------------------------------------
 
 typedef struct Calibration {
     MachineProgress progress;
     void *argument;
     int step, steps;
+    double share; // of the seconds that a first look takes
+    bool last;    // the last level, too
     MachineScratch scratch;
 } Calibration;
 
@@ -57,18 +86,23 @@ static int64_t working_set(const Calibration *calibration, const Machine *machin
 // The last is DRAM, whose passes are long.
 static Status measure_levels(Calibration *calibration, Machine *machine, Team team) {
     Status status = STATUS_OK;
-    for (int i = 0; !status && i < machine->n_levels; i++) {
+    int levels = calibration->last ? machine->n_levels : machine->n_levels - 1;
+    for (int i = 0; !status && i < levels; i++) {
         MachineLevel *level = &machine->levels[i];
-        double seconds = i < machine->n_levels - 1 ? cache_seconds : memory_seconds, counted;
+        double seconds = i < machine->n_levels - 1 ? cache_seconds : memory_seconds, counted = 0.0;
+        MachineRates now = {0};
         char what[48];
         snprintf(what, sizeof what, "bandwidth of %.7s%s", level->name,
                  team == TEAM_ONE ? ", one thread" : "");
         tell(calibration, what);
         int64_t bytes = working_set(calibration, machine, i, team);
         bool first = i == 0 && machine->n_levels > 1;
-        status = machine_measure_rates(&calibration->scratch, bytes, first, seconds,
-                                       &level->rates[team], &counted);
-        if (team == TEAM_ALL) level->bytes_per_second = counted;
+        status = machine_measure_rates(&calibration->scratch, bytes, first,
+                                       calibration->share * seconds, &now, &counted);
+        keep_rates(&level->rates[team], &now);
+        if (status || team != TEAM_ALL) continue;
+        keep_higher(&level->bytes_per_second, counted);
+        level->now = counted / level->bytes_per_second;
     }
     return status;
 }
@@ -90,45 +124,40 @@ static Status sweep_levels(Calibration *calibration, Machine *machine) {
 }
 
 static Status measure_ceilings(Calibration *calibration, Machine *machine, Team team) {
-    double *peak = team == TEAM_ONE ? &machine->peak_alone : &machine->peak_flops_per_second;
+    double *peak = team == TEAM_ONE ? &machine->peak_alone : &machine->peak_flops_per_second, now;
     tell(calibration, team == TEAM_ONE ? "matrix product, one thread" : "matrix product");
-    Status status = machine_measure_peak(&calibration->scratch, peak_seconds[team], peak);
+    Status status =
+        machine_measure_peak(&calibration->scratch, calibration->share * peak_seconds[team], &now);
+    if (!status) keep_higher(peak, now);
     if (!status && machine->n_levels == 0) status = sweep_levels(calibration, machine);
     return status ? status : measure_levels(calibration, machine, team);
-}
-
-// Product and bandwidth keep every thread busy, so what of the cores' time they did not get was
-// somebody else's.
-static Status measure_together(Calibration *calibration, Machine *machine) {
-    double begin = clock_seconds(), processor = system_processor_seconds();
-    Status status = measure_ceilings(calibration, machine, TEAM_ALL);
-    int cores = pool_default_threads();
-    int threads = machine->threads < cores ? machine->threads : cores;
-    double had = system_processor_seconds() - processor;
-    machine->cores_had = had / (clock_seconds() - begin) / threads;
-    if (machine->cores_had > 1.0) machine->cores_had = 1.0;
-    return status;
 }
 
 // One thread alone, where there are more: what small ops have. Levels that only a sweep finds are
 // those of all threads.
 static Status measure_alone(Calibration *calibration, Machine *machine) {
+    double root = 0.0, division = 0.0;
     tell(calibration, "square roots");
-    Status status = machine_measure_slow(&calibration->scratch, slow_seconds,
-                                         &machine->root_seconds, &machine->division_seconds);
-    if (status || machine->threads < 2 || machine->n_levels == 0) return status;
+    Status status = machine_measure_slow(&calibration->scratch, calibration->share * slow_seconds,
+                                         &root, &division);
+    keep_shorter(&machine->root_seconds, root);
+    keep_shorter(&machine->division_seconds, division);
+    if (status || machine->threads < 2 || machine->levels[0].bytes_alone == 0) return status;
     return measure_ceilings(calibration, machine, TEAM_ONE);
 }
 
 static Status measure_machine(Calibration *calibration, Machine *machine) {
-    Status status = measure_together(calibration, machine);
+    double dispatch = 0.0, spin = 0.0, wake = 0.0, share = calibration->share;
+    Status status = measure_ceilings(calibration, machine, TEAM_ALL);
     if (status) return status;
     tell(calibration, "dispatch");
-    status = machine_measure_dispatch(dispatch_seconds, &machine->dispatch_seconds);
+    status = machine_measure_dispatch(share * dispatch_seconds, &dispatch);
     if (status) return status;
     tell(calibration, "threads");
-    status =
-        machine_measure_threads(threads_seconds, &machine->spin_seconds, &machine->wake_seconds);
+    status = machine_measure_threads(share * threads_seconds, &spin, &wake);
+    keep_shorter(&machine->dispatch_seconds, dispatch);
+    keep_shorter(&machine->spin_seconds, spin);
+    keep_shorter(&machine->wake_seconds, wake);
     calibration->step = calibration->steps;
     if (!status) tell(calibration, "done");
     return status;
@@ -139,6 +168,20 @@ static int64_t scratch_bytes(int64_t last_cache) {
     int64_t bytes =
         last_cache < DRAM_MOST / DRAM_CACHES ? last_cache * DRAM_CACHES : (int64_t)DRAM_MOST;
     return bytes > MACHINE_SCRATCH_LEAST ? bytes : MACHINE_SCRATCH_LEAST;
+}
+
+// One thread, then all; in so many bytes.
+static Status measure_here(Calibration *calibration, Machine *machine, int64_t bytes) {
+    Status status = machine_scratch_new(bytes, &calibration->scratch);
+    context_set_threads(1);
+    if (!status) status = measure_alone(calibration, machine);
+    context_set_threads(machine->threads);
+    MachinePlaces places;
+    machine_places_take(&places);
+    if (!status) status = measure_machine(calibration, machine);
+    machine_places_leave(&places);
+    machine_scratch_free(&calibration->scratch);
+    return status;
 }
 
 static Status calibrate_here(Calibration *calibration, Machine *machine) {
@@ -152,34 +195,7 @@ static Status calibrate_here(Calibration *calibration, Machine *machine) {
     bool alone = caches > 0 && machine->threads > 1;
     int levels = caches ? machine->n_levels : 1 + MACHINE_MAX_LEVELS; // or what a sweep finds
     calibration->steps = 4 + levels + (alone ? 1 + levels : 0);
-    Status status = machine_scratch_new(bytes, &calibration->scratch);
-    context_set_threads(1);
-    if (!status) status = measure_alone(calibration, machine);
-    context_set_threads(machine->threads);
-    MachinePlaces places;
-    machine_places_take(&places);
-    if (!status) status = measure_machine(calibration, machine);
-    machine_places_leave(&places);
-    machine_scratch_free(&calibration->scratch);
-    return status;
-}
-
-static void look_here(Machine *machine) {
-    MachineLevel *last = &machine->levels[machine->n_levels - 1];
-    MachineRates rates, *best = &last->rates[TEAM_ALL];
-    MachineScratch scratch;
-    double counted;
-    MachinePlaces places;
-    if (machine_scratch_new(scratch_bytes(last[-1].bytes), &scratch)) return;
-    machine_places_take(&places);
-    Status status =
-        machine_measure_rates(&scratch, scratch.bytes, false, memory_seconds, &rates, &counted);
-    machine_places_leave(&places);
-    machine_scratch_free(&scratch);
-    if (status) return;
-    best->fill = fmax(best->fill, rates.fill);
-    best->move = fmax(best->move, rates.move);
-    last->bytes_per_second = fmax(last->bytes_per_second, counted);
+    return measure_here(calibration, machine, bytes);
 }
 
 // The scratch is no part of any model's memory, so it is not to show in the process's peak.
@@ -213,11 +229,12 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     *machine = (Machine){0};
     if (error_pending()) return error_status();
     bool on_host = context_current()->device->on_host;
-    Machine measured = {.measured = true, .cores_had = 1.0};
+    Machine measured = {.measured = true};
     machine_identify(&measured);
     Status status = begin_apart(context_current()->threads);
     if (status) return status;
-    Calibration calibration = {.progress = progress, .argument = argument};
+    Calibration calibration = {
+        .progress = progress, .argument = argument, .share = 1.0, .last = true};
     status = on_host ? calibrate_here(&calibration, &measured)
                      : machine_measure_device(progress, argument, &measured);
     end_apart();
@@ -226,21 +243,25 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
 }
 
 // It makes ceilings better, and is no condition of anything: where there is no room they stay.
-void machine_look_again(Machine *machine) {
+void machine_look(Machine *machine, bool last, bool longer) {
     if (!GIVEN(machine)) return;
-    Machine here = {.measured = true};
-    int last = machine->n_levels - 1;
-    if (error_pending() || !machine->measured || machine->device[0] || last < 1 ||
-        !(machine->levels[last].rates[TEAM_ALL].fill > 0.0))
+    Machine here = {.measured = true}, seen = *machine;
+    int caches = machine->n_levels - 1;
+    if (error_pending() || !machine->measured || machine->device[0] || caches < 1 ||
+        !(machine->levels[caches].rates[TEAM_ALL].fill > 0.0))
         return;
     machine_identify(&here);
-    if (strcmp(here.fingerprint, machine->fingerprint) != 0 ||
-        !system_has_memory(scratch_bytes(machine->levels[last - 1].bytes)))
+    int64_t bytes =
+        last ? scratch_bytes(machine->levels[caches - 1].bytes) : (int64_t)MACHINE_SCRATCH_LEAST;
+    if (strcmp(here.fingerprint, machine->fingerprint) != 0 || !system_has_memory(bytes)) return;
+    if (begin_apart(machine->threads)) {
+        error_clear();
         return;
-    if (!begin_apart(machine->threads)) {
-        look_here(machine);
-        end_apart();
     }
+    Calibration calibration = {.share = longer ? 0.5 : 0.1, .last = last};
+    for (int i = 0; i < seen.n_levels; i++) seen.levels[i].now = 0.0;
+    if (!measure_here(&calibration, &seen, bytes)) *machine = seen;
+    end_apart();
     error_clear();
 }
 

@@ -106,7 +106,6 @@ void machine_of_known(const KnownMachine *known, Machine *machine) {
     double cache = known->cache_bytes_per_second;
     *machine = (Machine){.peak_flops_per_second = known->peak_flops_per_second,
                          .memory_bytes = known->memory_bytes,
-                         .cores_had = 1.0,
                          .n_levels = 2};
     snprintf(machine->fingerprint, sizeof(machine->fingerprint), "%s", known->model);
     if (known->card) snprintf(machine->device, sizeof(machine->device), "%s", known->model);

@@ -53,15 +53,6 @@ static Status read_seconds(const Reader *reader, json_t *object, const char *key
     return refuse(reader, key, "a number of seconds, from 0 to 1");
 }
 
-static Status read_share(const Reader *reader, json_t *object, const char *key, double *share) {
-    json_t *value = member(object, key);
-    *share = 1.0;
-    if (!value) return STATUS_OK;
-    *share = json_is_number(value) ? json_number_value(value) : -1.0;
-    if (*share >= 0.0 && *share <= 1.0) return STATUS_OK;
-    return refuse(reader, key, "a share, from 0 to 1");
-}
-
 static Status read_bytes(const Reader *reader, json_t *object, const char *key, int64_t *bytes) {
     json_t *value = member(object, key);
     *bytes = json_integer_value(value); // 0 where it is none
@@ -207,8 +198,11 @@ static Status read_machine(Reader *reader, json_t *object, Machine *machine) {
     if (!status)
         status = read_rate_if_there(reader, object, "device_to_host_bytes_per_second",
                                     &machine->to_host_bytes_per_second);
-    if (!status) status = read_share(reader, object, "cores_had", &machine->cores_had);
     if (!status) status = read_bytes(reader, object, "memory_bytes", &machine->memory_bytes);
+    int64_t low = 0;
+    if (!status) status = read_bytes(reader, object, "low_profiles", &low);
+    machine->low_profiles = low < INT16_MAX ? (int)low : INT16_MAX;
+    if (!status) status = read_bytes(reader, object, "low_since", &machine->low_since);
     return status;
 }
 

@@ -27,6 +27,12 @@ static void write_alone(JsonWriter *json, const MachineLevel *level) {
     json_writer_end_object(json);
 }
 
+void machine_write_raise(JsonWriter *json, const MachineRaise *raise) {
+    if (!(raise->by > 0.0)) return;
+    member_real(json, "raised", raise->by);
+    member_text(json, "raised_by", raise->op);
+}
+
 void machine_write_levels(JsonWriter *json, const Machine *machine) {
     json_writer_begin_array(json_writer_key(json, "levels"));
     for (int i = 0; i < machine->n_levels; i++) {
@@ -39,6 +45,8 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
             member_null(json, "bytes");
         member_real(json, "bytes_per_second", level->bytes_per_second);
         member_real(json, "ridge", machine_ridge(machine, i));
+        write_rate_if_there(json, "now", level->now);
+        machine_write_raise(json, &level->raise);
         write_rates(json, &level->rates[TEAM_ALL]);
         write_alone(json, level);
         json_writer_end_object(json);
@@ -78,8 +86,11 @@ Status machine_write(const Machine *machine, const char *path) {
     member_real(json, "dispatch_seconds", machine->dispatch_seconds);
     member_real(json, "wake_seconds", machine->wake_seconds);
     member_real(json, "spin_seconds", machine->spin_seconds);
-    member_real(json, "cores_had", machine->cores_had);
     if (machine->memory_bytes > 0) member_integer(json, "memory_bytes", machine->memory_bytes);
+    if (machine->low_profiles > 0) {
+        member_integer(json, "low_profiles", machine->low_profiles);
+        member_integer(json, "low_since", machine->low_since);
+    }
     machine_write_device(json, machine);
     json_writer_end_object(json);
     return json_writer_close(json);

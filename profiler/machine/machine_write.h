@@ -8,6 +8,8 @@
 
 #define MACHINE_SCHEMA "ridgepoint.machine/v1"
 
+// The members "raised" and "raised_by", where an op was faster than what was measured.
+void machine_write_raise(JsonWriter *json, const MachineRaise *raise);
 // The member "levels" (the last one's bytes are null), and beside it what else was measured of one
 // thread.
 void machine_write_levels(JsonWriter *json, const Machine *machine);

@@ -75,16 +75,17 @@ static void keep_longer(LevelTime *longest, uint64_t bytes, double rate, const c
 
 LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic) {
     if (!GIVEN(level) || !GIVEN(traffic)) return (LevelTime){0};
+    const double raised = 1.0 + level->raise.by;
     const MachineRates *rates = &level->rates[team];
-    LevelTime longest = {.what = "", .bytes_per_second = level->bytes_per_second};
+    LevelTime longest = {.what = "", .bytes_per_second = raised * level->bytes_per_second};
     bool first = rates->store > 0.0;
     uint64_t comes = traffic->read + (first ? 0 : traffic->allocated);
     if (rates->fill > 0.0) {
-        keep_longer(&longest, comes, rates->fill, first ? "loaded" : "fetched");
-        keep_longer(&longest, traffic->written, rates->store, "stored");
-        keep_longer(&longest, comes + traffic->written, rates->move, "moved");
+        keep_longer(&longest, comes, raised * rates->fill, first ? "loaded" : "fetched");
+        keep_longer(&longest, traffic->written, raised * rates->store, "stored");
+        keep_longer(&longest, comes + traffic->written, raised * rates->move, "moved");
     } else {
-        keep_longer(&longest, traffic->read + traffic->written, level->bytes_per_second, "");
+        keep_longer(&longest, traffic->read + traffic->written, longest.bytes_per_second, "");
     }
     return longest;
 }
@@ -108,7 +109,7 @@ static void charge_memory(const Machine *machine, const RooflineInput *input, Ro
     bool counted = !(level->rates[TEAM_ALL].fill > 0.0); // so a bandwidth is what it was given as
     roofline->bytes_per_second =
         bytes == 0 || (counted && traffic_bytes(&traffic, roofline->level) == bytes)
-            ? level->bytes_per_second
+            ? (1.0 + level->raise.by) * level->bytes_per_second
             : (double)bytes / roofline->memory_seconds;
 }
 
@@ -127,11 +128,11 @@ static double slow_seconds(const Machine *machine, const RooflineInput *input) {
 static void charge_arithmetic(const Machine *machine, const RooflineInput *input,
                               Roofline *roofline) {
     double flops = total_flops(input), alone = (double)input->traffic.flops_alone;
+    double raised = 1.0 + machine->raise.by, peak = raised * machine->peak_flops_per_second;
     if (!(machine->peak_alone > 0.0) || alone > flops) alone = 0.0;
-    roofline->flop_seconds = (flops - alone) / machine->peak_flops_per_second;
-    if (alone > 0.0) roofline->flop_seconds += alone / machine->peak_alone;
-    roofline->flops_per_second =
-        alone > 0.0 ? flops / roofline->flop_seconds : machine->peak_flops_per_second;
+    roofline->flop_seconds = (flops - alone) / peak;
+    if (alone > 0.0) roofline->flop_seconds += alone / (raised * machine->peak_alone);
+    roofline->flops_per_second = alone > 0.0 ? flops / roofline->flop_seconds : peak;
     double slow = slow_seconds(machine, input);
     roofline->compute_seconds = fmax(roofline->flop_seconds, slow);
     roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);

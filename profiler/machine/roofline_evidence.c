@@ -22,7 +22,6 @@ const char *roofline_why_past(const Machine *machine) {
     if (!GIVEN(machine)) return NULL;
     if (!machine->measured)
         return "the ceilings given are too low, or data lay nearer than counted";
-    if (machine_was_busy(machine)) return "other work had the cores while ceilings were measured";
     return "data lay nearer than counted, or it does less than it declares";
 }
 

@@ -143,10 +143,13 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(work, config, out, profile);
     profile_take_process(profile); // again once it is measured
-    if (!status && work->x->device->has_data) status = profile_measure(work, options, profile);
+    bool runs = work->x->device->has_data, looks = runs && !options.ceilings_stay;
+    if (!status && looks && profile->has_machine) machine_look(&profile->machine, false, false);
+    if (!status && runs) status = profile_measure(work, options, profile);
     if (!status) profile_predict_probes(work, config, out, profile);
-    if (!status && waits_for_memory(profile)) machine_look_again(&profile->machine);
-    if (!status && profile->has_machine) profile_judge(profile);
+    if (!status && looks && profile->has_machine)
+        machine_look(&profile->machine, waits_for_memory(profile), false);
+    if (!status && profile->has_machine) profile_judge(profile, looks);
     Device *device = work->x->device;
     profile->has_card = !status && device->memory;
     if (profile->has_card) status = device->memory(device, &profile->card);
@@ -189,6 +192,9 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
+    profile->machine.raise = (MachineRaise){0}; // of the profile before
+    for (int i = 0; i < profile->machine.n_levels; i++)
+        profile->machine.levels[i].raise = (MachineRaise){0};
     config.learning_rate = 0.0f; // the same work, and the model stays as it is
     LayerModes modes;
     status = layer_modes_save(work->model, &modes);

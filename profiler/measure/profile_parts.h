@@ -54,7 +54,9 @@ void work_infer(Layer *model, Tensor *x);
 double work_infer_seconds(const Work *work);
 
 // profile_verdict.c: judges every phase by its counts and its median; needs profile->machine.
-void profile_judge(Profile *profile);
+// `looks`: where an op was faster than its roof, it looks at the ceilings for longer, and raises in
+// this profile alone what is still too low.
+void profile_judge(Profile *profile, bool looks);
 // time_parts.c: of every op and phase that has a roof; and the sums of their ops' roofs.
 void profile_part_time(Profile *profile);
 void profile_add_up_roofs(Profile *profile);

@@ -1,6 +1,8 @@
-// profile_verdict.c -- holds every phase and every op of a profile against the machine's ceilings.
-// Not here: the ceilings' law (machine/roofline.c), or where time went (time_parts.c).
+// profile_verdict.c -- holds every phase and every op of a profile against the machine's ceilings,
+// and raises those that an op was seen to beat. Not here: the ceilings' law (machine/roofline.c),
+// or where time went (time_parts.c).
 #include <math.h>
+#include <stdio.h>
 
 #include "profiler/measure/profile_parts.h"
 #include "tensor/given.h"
@@ -48,9 +50,80 @@ static void judge_all(Profile *profile) {
     }
 }
 
-// The terms of time need the roofs. (A card's kernels do not run again.)
-void profile_judge(Profile *profile) {
+// ---- ops that are faster than the loops --------------------------------------------------------
+// By how much, with enough samples that each is long for the clock; 0: it is not. Where roots and
+// divisions are the roof, no ceiling is to be raised.
+static double beats(const ProfileOp *op) {
+    enum { LEAST_SAMPLES = 6 };
+    const double least_seconds = 1e-6;
+    const Roofline *roofline = &op->roofline;
+    if (op->latency.count < LEAST_SAMPLES || !(latency_median(&op->latency) >= least_seconds) ||
+        !roofline->judged || roofline->slow || !(roofline->roof_fraction > 1.0))
+        return 0.0;
+    return roofline->roof_fraction - 1.0;
+}
+
+static bool by_arithmetic(const Roofline *roofline) {
+    return roofline->compute_seconds >= roofline->memory_seconds;
+}
+
+// No level is faster than the one before it.
+static double most_raise(const Machine *machine, int level) {
+    const double most = 0.25;
+    if (level == 0) return most;
+    const MachineLevel *here = &machine->levels[level], *nearer = here - 1;
+    double room = (1.0 + nearer->raise.by) * nearer->bytes_per_second / here->bytes_per_second;
+    return fmax(0.0, fmin(most, room - 1.0));
+}
+
+static void raise_by(Profile *profile, const ProfileOp *op) {
+    Machine *machine = &profile->machine;
+    bool arithmetic = by_arithmetic(&op->roofline);
+    int level = op->roofline.level;
+    MachineRaise *raise = arithmetic ? &machine->raise : &machine->levels[level].raise;
+    double by = fmin(beats(op), arithmetic ? most_raise(machine, 0) : most_raise(machine, level));
+    if (!(by > raise->by)) return;
+    raise->by = by;
+    snprintf(raise->op, sizeof(raise->op), "%.47s", profile->layers[op->layer].path);
+}
+
+// Of the levels the nearest first: the next may be as fast.
+static void raise_all(Profile *profile) {
+    for (int level = -1; level < profile->machine.n_levels; level++)
+        for (int64_t i = 0; i < profile->n_ops; i++) {
+            const Roofline *roofline = &profile->ops[i].roofline;
+            int of = by_arithmetic(roofline) ? -1 : roofline->level;
+            if (of == level && beats(&profile->ops[i]) > 0.0) raise_by(profile, &profile->ops[i]);
+        }
+}
+
+static bool any_beats(const Profile *profile, bool *last) {
+    bool any = false;
+    *last = false;
+    for (int64_t i = 0; i < profile->n_ops; i++) {
+        const Roofline *roofline = &profile->ops[i].roofline;
+        if (!(beats(&profile->ops[i]) > 0.0)) continue;
+        any = true;
+        *last =
+            *last || (!by_arithmetic(roofline) && roofline->level == profile->machine.n_levels - 1);
+    }
+    return any;
+}
+
+static void raise_ceilings(Profile *profile) {
+    bool last;
+    if (!profile->machine.measured || !any_beats(profile, &last)) return;
+    machine_look(&profile->machine, last, true);
     judge_all(profile);
+    if (!any_beats(profile, &last)) return;
+    raise_all(profile);
+    judge_all(profile);
+}
+
+// The terms of time need the roofs. (A card's kernels do not run again.)
+void profile_judge(Profile *profile, bool looks) {
+    judge_all(profile);
+    if (looks) raise_ceilings(profile);
     profile_add_up_roofs(profile);
     if (profile->totals[REPORT_STEP].latency.count > 0 && !profile->machine.device[0])
         profile_part_time(profile);

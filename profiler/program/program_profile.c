@@ -71,13 +71,15 @@ static Status obtain_machine(Program *program) {
                               .argument = program};
     Status status = machine_obtain(&request, &program->machine, &fresh, kept_in);
     if (fresh) progress_clear(program);
-    const char *then = kept_in[0] ? ", once; saved in\n  "
-                       : machine_was_busy(&program->machine)
-                           ? " beside other work, so that the next run\n  measures again"
+    const char *then = kept_in[0]
+                           ? ", once; saved in\n  "
                            : "; there is no cache folder to write to\n  (XDG_CACHE_HOME), so that "
                              "the next run measures again";
     if (!status && fresh && program->report)
-        printf("Measured %s%s%.400s\n",
+        printf("%sMeasured %s%s%.400s\n",
+               program->machine.begun_anew
+                   ? "For three days memory has given under 70% of the best seen here. "
+                   : "",
                program->device->on_host ? "this machine" : program->machine.device, then, kept_in);
     return status;
 }
@@ -213,6 +215,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     if (options->time_limit > 0.0) how.seconds = options->time_limit;
     how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
+    how.ceilings_stay = options->measure_only; // those of the process that compares
     how.loader = loader;
     how.source = program_source(program);
     how.progress = program->terminal ? program_show_progress : NULL;
@@ -224,7 +227,10 @@ static Status watch_profile(Program *program, Loader *loader) {
     if (!status && compared)
         program->profile.pace = machine_pace(program->profile.measured.peak.total);
     progress_clear(program);
-    if (program->profile.has_machine) program->machine = program->profile.machine; // perhaps better
+    if (program->profile.has_machine) {
+        program->machine = program->profile.machine; // perhaps better
+        if (!options->measure_only) machine_keep(&program->machine);
+    }
     const ProfileMemory *peak =
         program->device->has_data ? &program->profile.measured : &program->profile.predicted;
     program->failed = options_choose_recompute(options) &&

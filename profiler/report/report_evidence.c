@@ -112,8 +112,7 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
             text_duration(step).s);
 }
 
-// Other work on the machine shows as spread, and as layers that do not add up to the step; ceilings
-// that were measured beside other work show as layers past their roof.
+// Other work on the machine shows as spread, and as layers that do not add up to the step.
 static void print_noise(const Profile *profile, FILE *file) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
@@ -131,14 +130,7 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (profile->threads > environment.cores)
         fprintf(file, "%d threads share %d core%s: they take turns. See --threads.\n",
                 profile->threads, environment.cores, environment.cores == 1 ? "" : "s");
-    if (profile->has_machine && machine_was_busy(&profile->machine))
-        fprintf(file,
-                "Other work had %s of the cores while the ceilings were measured, so they are\n"
-                "low%s\n",
-                text_percent(1.0 - profile->machine.cores_had).s,
-                profile->machine.measured ? ", and not kept: the next run measures them again."
-                                          : ".");
-    else if (past) {
+    if (past) {
         char line[256];
         snprintf(line, sizeof(line), "%.48s is past its roof: %.160s.",
                  report_layer_label(profile, past, 12).s, roofline_why_past(&profile->machine));

@@ -152,7 +152,25 @@ static void print_source(const Machine *machine, FILE *file) {
     else if (machine->device[0])
         fprintf(file, "\nROOFLINE  measured on %s:\n  ", text_fit(machine->device, 50).s);
     else
-        fprintf(file, "\nROOFLINE  measured here: ");
+        fprintf(file, "\nROOFLINE  best seen here: ");
+}
+
+// A bad moment is told from a bad kernel. The first level is the core's own.
+static void print_now(const Machine *machine, FILE *file) {
+    const char *before = "  memory just now, of the best seen here: ";
+    for (int i = 1; i < machine->n_levels; i++) {
+        if (!(machine->levels[i].now > 0.0)) continue;
+        fprintf(file, "%s%.7s %s", before, machine->levels[i].name,
+                text_percent(machine->levels[i].now).s);
+        before = ", ";
+    }
+    if (before[0] == ',') fprintf(file, "\n");
+}
+
+static void print_raise(const char *what, const MachineRaise *raise, FILE *file) {
+    if (raise->by > 0.0)
+        fprintf(file, "  %.7s raised %s by %s, which was faster than the loops\n", what,
+                text_percent(raise->by).s, text_plain(raise->op).s);
 }
 
 void report_print_roofline(const Profile *profile, FILE *file) {
@@ -175,4 +193,8 @@ void report_print_roofline(const Profile *profile, FILE *file) {
     fprintf(file, "  %s\n", axis);
     print_legend(column_of(ridge), file);
     print_kinds(&kinds, file);
+    print_now(machine, file);
+    print_raise("peak", &machine->raise, file);
+    for (int i = 0; i < machine->n_levels; i++)
+        print_raise(machine->levels[i].name, &machine->levels[i].raise, file);
 }

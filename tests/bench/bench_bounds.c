@@ -238,8 +238,6 @@ int main(void) {
     printf("%-19s %-11s %-11s %5s%10s%9s%7s%6s\n", "workload", "expected", "verdict", "roof",
            "measured", "roof", "FLOP/B", "ridge");
     for (int i = 0; i < N_WORKLOADS; i++) good += check_workload(&bench, &workloads[i]);
-    if (machine_was_busy(&bench.machine))
-        printf("\nOther work was on the core while the ceilings were measured: they are low.\n");
     printf("\n%d of %d verdicts are the expected ones. Large: %lld MiB an array.\n", good,
            N_WORKLOADS, (long long)(bench.large >> 20));
     print_company(measure_cpu_seconds(false) - busy - measure_cpu_seconds(true),

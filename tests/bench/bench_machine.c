@@ -29,7 +29,6 @@ typedef struct Table { // of one number of threads
     int threads, n_levels;
     Ceiling product, level[MACHINE_MAX_LEVELS];
     double products[CEILINGS_SIZES];
-    double share; // of the cores' time that was ours, at worst
     char fingerprint[sizeof((Machine *)0)->fingerprint];
 } Table;
 
@@ -55,7 +54,6 @@ static void calibrate(Table *table) {
     machine_calibrate(NULL, NULL, &machine);
     ours_check();
     memcpy(table->fingerprint, machine.fingerprint, sizeof table->fingerprint);
-    table->share = fmin(table->share, machine.cores_had);
     add_calibration(&table->product, machine.peak_flops_per_second);
     table->n_levels = machine.n_levels;
     for (int i = 0; i < machine.n_levels; i++) {
@@ -113,10 +111,6 @@ static void print_table(const Table *table) {
     for (int i = 0; i < CEILINGS_SIZES; i++)
         printf(" n = %d %.0f%s", ceilings_sizes[i], table->products[i] * 1e-9,
                i + 1 < CEILINGS_SIZES ? "," : "\n");
-    if (100.0 * table->share < (double)MACHINE_LEAST_SHARE_PERCENT)
-        printf("Other work was on these cores: in one calibration only %.0f%% of their time was "
-               "ours.\n",
-               100.0 * table->share);
 }
 
 static void print_legend(int rounds) {
@@ -137,7 +131,7 @@ static void count_within(const Table *table, int *within, int *all) {
 int main(void) {
     int cores = pool_default_threads(), n_tables = cores > 1 ? 2 : 1, rounds = 0;
     if (cores > TEAM_MOST) cores = TEAM_MOST;
-    Table tables[2] = {{.threads = 1, .share = 1.0}, {.threads = cores, .share = 1.0}};
+    Table tables[2] = {{.threads = 1}, {.threads = cores}};
     double begin = measure_now(), budget = measure_budget(60.0) / 2.0;
     while (rounds < LEAST_ROUNDS || (rounds < MOST_ROUNDS && measure_now() - begin < budget)) {
         for (int i = 0; i < n_tables; i++) run_round(&tables[i]);

@@ -161,7 +161,7 @@ static bool check(Machine *machine, const Kernel *kernel, int64_t bytes, bool me
     double around = around_kernel(machine, kernel);
     bool good = false;
     for (int tries = 0; !good && tries < TRIES; tries++) {
-        if (memory_too) machine_look_again(machine);
+        if (memory_too) machine_look(machine, true, true);
         ProfilerRow row = fastest(machine, kernel, &o);
         const LevelTraffic *alone = row.traffic.level[TEAM_ONE];
         bool divided = true;
@@ -210,7 +210,6 @@ static int run_all(int threads) {
         for (int k = 0; k < KERNELS; k++)
             good += check(&machine, &kernels[k], bytes, level == machine.n_levels - 1);
     }
-    if (machine_was_busy(&machine)) printf("Other work was on the cores: ceilings are low.\n");
     return machine.n_levels * KERNELS - good;
 }
 

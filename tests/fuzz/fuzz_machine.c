@@ -14,7 +14,6 @@ static void check_machine(const Machine *machine) {
     promise(machine->threads >= 0);
     promise(machine->dispatch_seconds >= 0.0 && isfinite(machine->dispatch_seconds));
     promise(machine->wake_seconds >= 0.0 && machine->spin_seconds >= 0.0);
-    promise(machine->cores_had >= 0.0 && machine->cores_had <= 1.0);
     promise(memchr(machine->device, '\0', sizeof machine->device) != NULL);
     promise(machine->call_seconds >= 0.0 && isfinite(machine->call_seconds));
     promise(machine->from_host_bytes_per_second >= 0.0 &&

@@ -54,7 +54,6 @@ static void keep_ceilings(const char *cache) {
     Machine machine;
     if (!machine_cache_path(path, sizeof path)) return;
     if (access(path, R_OK) == 0 || machine_calibrate(NULL, NULL, &machine)) return;
-    machine.cores_had = 1.0;
     mkdir(cache, 0700);
     snprintf(path, sizeof path, "%.*s/ridgepoint", PATH_MAX - 16, cache);
     mkdir(path, 0700);

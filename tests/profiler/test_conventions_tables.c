@@ -138,7 +138,8 @@ static bool page_has_key(const char *key) {
     return false;
 }
 
-// Of a profile with advice, whatever the machine has to do, and tried, whatever came of it.
+// Of a profile with advice, whatever the machine has to do, and tried, whatever came of it; and by
+// a ceiling that an op was faster than.
 static json_t *tried_new(void) {
     char path[64];
     Net net = {.sizes = {8, 4}, .n_sizes = 2, .batch = 2, .options = mlp_defaults()};
@@ -147,6 +148,11 @@ static json_t *tried_new(void) {
     *step = (LatencyStatistics){.n = 20, .median = step->median, .ci95_reached = true};
     profile.unattributed_seconds = 0.0;
     profile.probes[PROBE_LARGER_BATCH] = (Probe){.rounds = 9, .low = 2.0, .high = 2.1};
+    profile.has_machine = true;
+    profile.machine = (Machine){.measured = true, .peak_flops_per_second = 1e9, .n_levels = 1};
+    profile.machine.levels[0] =
+        (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9, .now = 0.9};
+    profile.machine.levels[0].raise = (MachineRaise){0.1, "fc1"};
     profile.trials = memory_new(sizeof(Trials));
     profile.trials->n = 1;
     work_folder_begin();

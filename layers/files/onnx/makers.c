@@ -100,11 +100,10 @@ static Status make_diagonal(Import *import, const Node *node) {
                             in->shape.ndim);
     if (value_make(import, out, type, in->shape)) return error_status();
     bool integers = out->data->dtype == DTYPE_INT64;
-    for (int64_t row = 0; row < in->shape.dims[0]; row++) {
-        int64_t column, at;
-        if (__builtin_add_overflow(row, k, &column) || column < 0 || column >= in->shape.dims[1])
-            continue;
-        at = row * in->shape.dims[1] + column;
+    int64_t rows = in->shape.dims[0], columns = in->shape.dims[1];
+    if (k <= -rows || k >= columns) return STATUS_OK; // it is outside
+    for (int64_t row = k < 0 ? -k : 0; row < rows && row + k < columns; row++) {
+        int64_t at = row * columns + row + k;
         if (integers)
             value_integers(out)[at] = 1;
         else

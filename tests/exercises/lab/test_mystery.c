@@ -22,7 +22,6 @@ static const Machine machine = {
     .dispatch_seconds = 40e-9,
     .spin_seconds = 1e-6,
     .wake_seconds = 30e-6,
-    .cores_had = 1.0,
 };
 
 // Other work only ever adds time: what was least is the program's own.

@@ -1,12 +1,11 @@
 // test_machine.c -- the machine's ceilings: measured, kept, and where levels end. A calibration is
 // held against what must be so on any machine, never against a clock. Files: test_machine_file.c.
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profiler/machine/machine.h"
@@ -117,7 +116,7 @@ static void check_rates(const MachineLevel *level, bool first, bool alone) {
 // At least half as fast as memory, because a sanitizer makes both equally slow.
 static bool caches_are_fast(const Machine *machine) {
     double memory = machine->levels[machine->n_levels - 1].bytes_per_second;
-    return machine_was_busy(machine) || machine->levels[0].bytes_per_second >= 0.5 * memory;
+    return machine->levels[0].bytes_per_second >= 0.5 * memory;
 }
 
 static void check_measured(const Machine *machine) {
@@ -146,42 +145,11 @@ static void check_measured(const Machine *machine) {
     ck_assert(fast);
 }
 
-// Two busy processes for every core leave a third of it: what was measured then is used once.
-START_TEST(beside_other_work_ceilings_are_not_kept) {
-    test_skip_if_long();
-    make_home();
-    int n = 2 * pool_default_threads();
-    pid_t *others = calloc((size_t)n, sizeof(pid_t));
-    for (int i = 0; i < n; i++) {
-        others[i] = fork();
-        ck_assert_int_ge(others[i], 0);
-        while (others[i] == 0) {
-            if (getppid() == 1) _exit(0);
-        }
-    }
-    Machine machine;
-    bool fresh;
-    Status status = machine_obtain(&(MachineRequest){0}, &machine, &fresh, found);
-    for (int i = 0; i < n; i++) {
-        kill(others[i], SIGKILL);
-        waitpid(others[i], NULL, 0);
-    }
-    free(others);
-    ck_assert_msg(!status, "%s", error_message());
-    ck_assert_msg(machine_was_busy(&machine), "cores had: %g", machine.cores_had);
-    ck_assert(fresh && !found[0]);
-    remove_home(); // where nothing is left
-}
-END_TEST
-
-// Keeps them, whatever else runs on the machine.
 static void keep_at(const Machine *machine, const char *path) {
     char inner[DATA_PATH + 16];
-    Machine quiet = *machine;
-    quiet.cores_had = 1.0;
     snprintf(inner, sizeof inner, "%s/ridgepoint", folder);
     mkdir(inner, 0700);
-    ck_assert_msg(!machine_write(&quiet, path), "%s", error_message());
+    ck_assert_msg(!machine_write(machine, path), "%s", error_message());
 }
 
 START_TEST(a_measurement_is_kept_and_used_again) {
@@ -196,8 +164,7 @@ START_TEST(a_measurement_is_kept_and_used_again) {
     ck_assert(fresh && told > 0);
     ck_assert_double_eq(told_fraction, 1.0);
     ck_assert(machine_cache_path(found, sizeof found));
-    ck_assert_str_eq(kept, machine_was_busy(&first) ? "" : found);
-    keep_at(&first, found);
+    ck_assert_str_eq(kept, found);
     ck_assert_int_eq(expect_live_bytes(), live);
     told = 0;
     ck_assert(!machine_obtain(&request, &second, &fresh, kept));
@@ -214,7 +181,7 @@ START_TEST(a_measurement_is_kept_and_used_again) {
 END_TEST
 
 // What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess;
-// what an earlier version measured, without rates, or beside other work.
+// what an earlier version measured, without rates.
 START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     if (_i > 0) test_skip_if_long();
     make_home();
@@ -228,46 +195,119 @@ START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     if (_i == 3) other.threads++;
     if (_i == 4) other.measured = false;
     if (_i == 5) memset(other.levels[0].rates, 0, sizeof other.levels[0].rates);
-    other.cores_had = _i == 6 ? 0.5 : 1.0;
     if (_i >= 2) ck_assert(!machine_write(&other, found));
     if (_i < 2) write_text(found, _i ? "" : "{\"schema\": ");
     ck_assert_msg(!machine_obtain(&request, &machine, &fresh, kept), "%s", error_message());
     ck_assert(fresh);
     expect_no_error();
-    if (!machine_was_busy(&machine)) { // and repaired
-        ck_assert(!machine_obtain(&request, &machine, &fresh, kept));
-        ck_assert(!fresh);
-    }
+    ck_assert(!machine_obtain(&request, &machine, &fresh, kept)); // and repaired
+    ck_assert(!fresh);
     remove_home();
 }
 END_TEST
 
-// Ceilings of memory that were too low rise; too high ones stay, and all of them where there is no
-// room, or they are no measured ones of this machine.
+// Whoever writes last takes nothing away from what others saw; and another machine's are not kept.
+START_TEST(kept_ceilings_only_rise) {
+    make_home();
+    Machine machine = measured_once(), low = machine, kept;
+    low.peak_flops_per_second = low.levels[0].rates[TEAM_ALL].fill = 1.0;
+    low.dispatch_seconds = 0.5;
+    ck_assert(machine_cache_path(found, sizeof found));
+    for (int i = 0; i < 2; i++) {
+        Machine ours = i ? low : machine;
+        keep_at(i ? &machine : &low, found);
+        machine_keep(&ours);
+        ck_assert(!machine_read(found, &kept));
+        const Machine *both[] = {&ours, &kept};
+        for (int k = 0; k < 2; k++) {
+            ck_assert_double_eq(both[k]->peak_flops_per_second, machine.peak_flops_per_second);
+            ck_assert_double_eq(both[k]->levels[0].rates[TEAM_ALL].fill,
+                                machine.levels[0].rates[TEAM_ALL].fill);
+            ck_assert_double_eq(both[k]->dispatch_seconds, machine.dispatch_seconds);
+        }
+    }
+    Machine better = machine;
+    better.peak_flops_per_second *= 2.0;
+    for (int i = 0; i < 2; i++) { // given, and of another machine
+        Machine other = better;
+        if (i == 0) other.measured = false;
+        if (i == 1) strcpy(other.fingerprint, "another CPU");
+        machine_keep(&other);
+        ck_assert(!machine_read(found, &kept));
+        ck_assert_double_eq(kept.peak_flops_per_second, machine.peak_flops_per_second);
+    }
+    expect_no_error();
+    remove_home();
+}
+END_TEST
+
+// Ten profiles in a row, the first of them three days ago: what is kept is begun anew.
+START_TEST(a_machine_that_gives_less_for_days_is_measured_anew) {
+    make_home();
+    Machine machine = measured_once(), kept;
+    char where[512];
+    bool fresh;
+    int last = machine.n_levels - 1;
+    if (last == 0) return;
+    ck_assert(machine_cache_path(found, sizeof found));
+    keep_at(&machine, found);
+    for (int i = 1; i <= last; i++) machine.levels[i].now = 0.69;
+    for (int i = 1; i <= 10; i++) {
+        machine_keep(&machine);
+        ck_assert(!machine_read(found, &kept));
+        ck_assert_int_eq(kept.low_profiles, i);
+    }
+    ck_assert(!machine_obtain(&(MachineRequest){0}, &kept, &fresh, where) && !fresh); // too soon
+    machine.levels[last].now = 0.71; // at one level not
+    machine_keep(&machine);
+    ck_assert(!machine_read(found, &kept));
+    ck_assert_int_eq(kept.low_profiles, 0);
+    kept.low_profiles = 10;
+    kept.low_since = (int64_t)time(NULL) - 3 * 24 * 3600 - 1;
+    kept.peak_flops_per_second = 1e20;
+    keep_at(&kept, found);
+    ck_assert(!machine_obtain(&(MachineRequest){0}, &kept, &fresh, where));
+    ck_assert(fresh && kept.begun_anew && kept.peak_flops_per_second < 1e20);
+    ck_assert(!machine_obtain(&(MachineRequest){0}, &kept, &fresh, where));
+    ck_assert(!fresh && !kept.begun_anew && kept.low_profiles == 0);
+    remove_home();
+}
+END_TEST
+
+// Ceilings that were too low rise; too high ones stay, and all of them where there is no room, or
+// they are no measured ones of this machine. The last level takes long: only where it is asked for.
 START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
     Machine machine = measured_once();
-    int last = machine.n_levels - 1;
-    MachineLevel *level = &machine.levels[last];
-    const MachineRates low = {.fill = 1.0, .move = 1.0}, high = {.fill = 1e20, .move = 1e20};
+    int last = machine.n_levels - 1, asked = _i == 4 ? 0 : last;
+    MachineLevel *level = &machine.levels[asked];
+    const MachineRates low = {.fill = 1.0, .store = 1.0, .move = 1.0};
     if (last == 0) return; // nothing but memory
-    level->rates[TEAM_ALL] = low;
-    level->bytes_per_second = 1.0;
+    for (int i = 0; i <= last; i++) {
+        machine.levels[i].rates[TEAM_ALL] = low;
+        machine.levels[i].bytes_per_second = 1.0;
+    }
+    machine.peak_flops_per_second = 1.0;
+    machine.dispatch_seconds = 0.5;
     if (_i == 1) memory_fail_at(3);
     if (_i == 2) machine.measured = false;
     if (_i == 3) strcpy(machine.fingerprint, "another CPU");
     int64_t live = expect_live_bytes();
-    machine_look_again(&machine);
+    bool looks = _i == 0 || _i == 4;
+    machine_look(&machine, asked == last, _i == 4);
     memory_fail_at(0);
     expect_no_error();
     ck_assert_int_eq(expect_live_bytes(), live);
-    ck_assert_int_eq(level->rates[TEAM_ALL].fill > 1e6, _i == 0);
-    ck_assert_int_eq(level->rates[TEAM_ALL].move > 1e6, _i == 0);
-    ck_assert_int_eq(level->bytes_per_second > 1e6, _i == 0);
-    if (_i > 0) return;
-    level->rates[TEAM_ALL] = high;
-    machine_look_again(&machine);
+    ck_assert_int_eq(level->rates[TEAM_ALL].fill > 1e6, looks);
+    ck_assert_int_eq(level->bytes_per_second > 1e6, looks);
+    ck_assert_int_eq(machine.peak_flops_per_second > 1e6, looks);
+    ck_assert_int_eq(machine.dispatch_seconds < 0.5, looks);
+    ck_assert_int_eq(machine.levels[last].rates[TEAM_ALL].move > 1e6, _i == 0);
+    ck_assert_double_eq(level->now, looks ? 1.0 : measured_once().levels[asked].now);
+    if (!looks) return;
+    level->rates[TEAM_ALL].fill = level->bytes_per_second = 1e20;
+    machine_look(&machine, asked == last, _i == 4);
     ck_assert_double_eq(level->rates[TEAM_ALL].fill, 1e20);
-    ck_assert_double_eq(level->rates[TEAM_ALL].move, 1e20);
+    ck_assert(level->now > 0.0 && level->now < 1e-3);
 }
 END_TEST
 
@@ -427,10 +467,11 @@ int main(void) {
     if (shared == MAP_FAILED) return 1;
     const HarnessTest tests[] = {
         {the_cache_has_its_place, 0},
-        {beside_other_work_ceilings_are_not_kept, 0},
         {a_measurement_is_kept_and_used_again, 0},
-        {a_cache_that_does_not_fit_is_measured_anew, 7},
-        {a_second_look_makes_ceilings_better_and_nothing_else, 4},
+        {a_cache_that_does_not_fit_is_measured_anew, 6},
+        {kept_ceilings_only_rise, 0},
+        {a_machine_that_gives_less_for_days_is_measured_anew, 0},
+        {a_second_look_makes_ceilings_better_and_nothing_else, 5},
         {a_moments_pace_is_known, 0},
         {a_cache_that_cannot_be_written_is_no_error, 0},
         {every_failing_allocation_is_an_ordinary_error, 0},

@@ -18,8 +18,7 @@ static const Machine machine = {
     .levels = {{.name = "L1", .bytes = 1 << 16, .bytes_per_second = 1e11},
                {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e10}},
     .n_levels = LEVELS,
-    .dispatch_seconds = 1e-8,
-    .cores_had = 1.0};
+    .dispatch_seconds = 1e-8};
 
 static Layer *model_new(int index) {
     Gpt2Options gpt2 = {.vocab_size = 50, .context = 64, .embed_dim = 24, .layers = 3, .heads = 2};

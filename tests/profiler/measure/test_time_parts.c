@@ -21,8 +21,7 @@ static const Machine machine = {.measured = true,
                                 .n_levels = 1,
                                 .dispatch_seconds = 1e-9,
                                 .spin_seconds = 1e-9,
-                                .wake_seconds = 30e-6,
-                                .cores_had = 1.0};
+                                .wake_seconds = 30e-6};
 
 // ---- planted causes ----------------------------------------------------------------------------
 static void spend(double seconds) {

@@ -185,13 +185,12 @@ START_TEST(noise_begins_at_ten_percent) {
 }
 END_TEST
 
-// More than 10 % is; of two the farther one is named. To measure again helps only where other work
-// had the cores meanwhile.
+// More than 10 % is; of two the farther one is named.
 START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
     profile.has_machine = true;
-    profile.machine = (Machine){.measured = true, .threads = 1, .n_levels = 1, .cores_had = 1.0};
+    profile.machine = (Machine){.measured = true, .threads = 1, .n_levels = 1};
     profile.machine.levels[0] =
         (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9};
     profile.machine.peak_flops_per_second = 1e9;
@@ -207,9 +206,6 @@ START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     ck_assert(says(&profile, wanted) && !says(&profile, "--calibrate"));
     profile.machine.measured = false;
     ck_assert(says(&profile, " is past its roof: the ceilings given are too low"));
-    profile.machine.measured = true;
-    profile.machine.cores_had = 0.5;
-    ck_assert(!says(&profile, "past its roof") && says(&profile, "the next run measures them"));
     profile_free(&profile);
 }
 END_TEST
@@ -265,8 +261,7 @@ START_TEST(a_cards_name_and_memory_stand_within_the_columns) {
     profile.machine = (Machine){.measured = true,
                                 .n_levels = 1,
                                 .peak_flops_per_second = 999.4e12,
-                                .dispatch_seconds = 1e-6,
-                                .cores_had = 1.0};
+                                .dispatch_seconds = 1e-6};
     profile.machine.levels[0] =
         (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 999.4e9};
     memset(profile.machine.device, 'W', sizeof profile.machine.device - 1);

@@ -21,8 +21,7 @@ static void keep_ceilings(void) {
     Environment environment;
     environment_read(&environment);
     int threads = context_current()->threads;
-    Machine machine = {
-        .measured = true, .threads = threads, .peak_flops_per_second = peak, .cores_had = 1.0};
+    Machine machine = {.measured = true, .threads = threads, .peak_flops_per_second = peak};
     machine.levels[0] = (MachineLevel){.name = "DRAM",
                                        .bytes = INT64_MAX,
                                        .bytes_per_second = 10e9,
