@@ -113,6 +113,7 @@ Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like) {
 }
 
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like) {
+    if (!a || !b) return error_status(); // making one of them failed
     bool direct = a->numel >= b->numel && shape_equal(a->shape, like->shape);
     if (direct) return OP_INTO(slot, *op, NULL, a, b);
     return backward_sum_to(slot, OP_RUN(*op, NULL, a, b), like);
