@@ -139,8 +139,16 @@ static const Machine core = {
     .threads = 2,
     .root_seconds = 2e-9,
     .division_seconds = 1e-9,
-    .levels = {{"L1", 64 << 10, 200e9, 32 << 10, {{.fill = 400e9, .store = 100e9}, {0}}},
-               {"L2", 2 << 20, 80e9, 1 << 20, {{.fill = 100e9, .move = 160e9}, {.fill = 50e9}}}},
+    .levels = {{.name = "L1",
+                .bytes = 64 << 10,
+                .bytes_per_second = 200e9,
+                .bytes_alone = 32 << 10,
+                .rates = {{.fill = 400e9, .store = 100e9}, {0}}},
+               {.name = "L2",
+                .bytes = 2 << 20,
+                .bytes_per_second = 80e9,
+                .bytes_alone = 1 << 20,
+                .rates = {{.fill = 100e9, .move = 160e9}, {.fill = 50e9}}}},
     .n_levels = 2,
 };
 

@@ -14,14 +14,15 @@
 #include "tests/helpers/nets.h"
 #include "tests/helpers/planted.h"
 
-static const Machine machine = {.measured = true,
-                                .threads = 2,
-                                .peak_flops_per_second = 1e12, // so that roofs take no time
-                                .levels = {{"DRAM", INT64_MAX, 1e12, 0, {{0}}}},
-                                .n_levels = 1,
-                                .dispatch_seconds = 1e-9,
-                                .spin_seconds = 1e-9,
-                                .wake_seconds = 30e-6};
+static const Machine machine = {
+    .measured = true,
+    .threads = 2,
+    .peak_flops_per_second = 1e12, // so that roofs take no time
+    .levels = {{.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e12}},
+    .n_levels = 1,
+    .dispatch_seconds = 1e-9,
+    .spin_seconds = 1e-9,
+    .wake_seconds = 30e-6};
 
 // ---- planted causes ----------------------------------------------------------------------------
 static void spend(double seconds) {
