@@ -24,7 +24,7 @@ static Pool *pool_of(Context *context) {
     return context->pool;
 }
 
-// So many neighbours at least are worth a range.
+// The least number of neighbours that is worth a range of its own.
 static int64_t grain_of(OpWork work) {
     int64_t grain = work.cost < GRAIN_COST ? (int64_t)(GRAIN_COST / work.cost) : 1;
     if (work.together < 2) return grain;

@@ -276,8 +276,8 @@ OpWork op_work_rows(const OpCall *call);
 // divide their own work.
 void cpu_parallel(OpWork work, void (*task)(void *, int64_t, int64_t), void *argument);
 bool cpu_pays(double cost); // would it be divided?
-// How many ranges of it that hands to other threads, of as many as the context has: a count that
-// shapes and threads decide. And of a whole call, whose tensors may lie on the meta device.
+// How many ranges cpu_parallel hands to other threads, of as many as the context has. The second:
+// in a whole call, whose tensors may lie on the meta device, because shapes and threads decide it.
 int64_t cpu_handoffs(OpWork work);
 int64_t op_handoffs(const OpCall *call);
 

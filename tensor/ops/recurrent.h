@@ -39,12 +39,13 @@ static inline const float *state_before(const Sequence *s, int64_t k, const floa
 // hidden).
 Status recurrent_infer(const OpCall *call, int gates, Shape *y);
 
-// What a step does beside its product: so many elements' cost for each of the state.
+// The work of a step beside its product; cost: of one element of the state.
 static inline OpWork recurrent_rows(const Sequence *s, double cost) {
     return (OpWork){.items = s->batch, .cost = cost * (double)s->hidden};
 }
 
-// How many ranges other threads are handed: so many products like it, and the rows of each step.
+// How many ranges other threads are handed: of `products` products like `product`, and of the rows
+// of each step.
 int64_t recurrent_handoffs(const Sequence *s, double cost, int64_t products, Gemm product);
 
 // How many products backward does: one for each step, the first's where its state wants a gradient.
