@@ -252,8 +252,8 @@ char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LA
 // cores.
 int profile_threads_enough(const Profile *profile);
 double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
-// What a verdict stands on: of a phase that took so long, of an op, and of a whole step, to which
-// carrying its batch to a card belongs.
+// The inputs that verdicts are made from: a phase that took so many seconds; an op; and a whole
+// step, whose batch is copied to a card.
 RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds);
 RooflineInput profile_op_input(const ProfileOp *op);
 RooflineInput profile_step_input(const Profile *profile);

@@ -126,8 +126,8 @@ typedef struct Op {
     OpCost (*cost)(const OpCall *call); // this op alone; NULL: by the story's rules, and unknown,
                                         // which is reported as uncounted, where there is none
     OpWork (*work)(const OpCall *call); // what its kernel's items are; NULL: there is one
-    // Of a kernel that divides its work itself: how many ranges of it go to other threads, the sum
-    // of cpu_handoffs. NULL: as `work` says.
+    // How many ranges a kernel that divides its work itself hands to other threads: the sum of its
+    // cpu_handoffs. NULL: `work` tells.
     int64_t (*handoffs)(const OpCall *call);
     // What only values tell, such as a label out of range: before the kernel, where the host can
     // read them. May be NULL.

@@ -63,11 +63,12 @@ typedef struct Machine {
     double wake_seconds;     // handing work to a thread that sleeps; 0 with one thread
     double spin_seconds;     // handing work to a thread that spins; 0 with one thread
     int64_t memory_bytes;    // there is for a step and all it needs; 0: not known
-    // Of the profiles so far, so many in a row in which memory gave under 70 % at every level, and
-    // when the first was, in seconds since 1970. After ten over three days the machine has changed.
+    // low_profiles counts the latest profiles, one after the other, in which memory gave under 70 %
+    // at every level; low_since is when the first of them was, in seconds since 1970. After ten
+    // over three days the machine counts as changed.
     int low_profiles;
     int64_t low_since;
-    bool begun_anew; // for that reason, just now (machine_obtain)
+    bool begun_anew; // machine_obtain has just measured again for that reason
     double from_host_bytes_per_second, to_host_bytes_per_second; // a card's copies
 } Machine;
 

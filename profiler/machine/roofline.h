@@ -36,7 +36,7 @@ typedef struct RooflineInput {
     int64_t transfer_bytes; // copied to the card that it runs on
 } RooflineInput;
 
-// What a measured execution gives, without transfers.
+// The input of an execution that took so many seconds and copied nothing to a card.
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
 // The same of one op.
 RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds);

@@ -100,7 +100,8 @@ static void say_number_of(char *text, int64_t count, const char *what, const cha
     say(text, "%s %s%s", text_count(count).s, what, count == 1 ? "" : ending);
 }
 
-// What it costs at best, against the roof and the time.
+// The sentence goes on with the cost (seconds, at best), the roof beside it, the bound, and which
+// part of the measured time the cost is.
 static void say_cost(char *text, double seconds, const RooflineInput *input,
                      const Roofline *roofline) {
     char near[ROOFLINE_NEAR_TEXT];

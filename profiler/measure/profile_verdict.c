@@ -51,8 +51,8 @@ static void judge_all(Profile *profile) {
 }
 
 // ---- ops that are faster than the loops --------------------------------------------------------
-// By how much, with enough samples that each is long for the clock; 0: it is not. Where roots and
-// divisions are the roof, no ceiling is to be raised.
+// By how much an op is faster than its roof, a share of it; 0: it is not, or its samples are too
+// few or too short to tell, or the roof is that of roots and divisions, which no level raises.
 static double beats(const ProfileOp *op) {
     enum { LEAST_SAMPLES = 6 };
     const double least_seconds = 1e-6;
@@ -63,14 +63,16 @@ static double beats(const ProfileOp *op) {
     return roofline->roof_fraction - 1.0;
 }
 
-static bool by_arithmetic(const Roofline *roofline) {
-    return roofline->compute_seconds >= roofline->memory_seconds;
+// The level that an op's roof is of; -1: arithmetic.
+static int roof_level(const ProfileOp *op) {
+    const Roofline *roofline = &op->roofline;
+    return roofline->compute_seconds >= roofline->memory_seconds ? -1 : roofline->level;
 }
 
 // No level is faster than the one before it.
 static double most_raise(const Machine *machine, int level) {
     const double most = 0.25;
-    if (level == 0) return most;
+    if (level < 1) return most;
     const MachineLevel *here = &machine->levels[level], *nearer = here - 1;
     double room = (1.0 + nearer->raise.by) * nearer->bytes_per_second / here->bytes_per_second;
     return fmax(0.0, fmin(most, room - 1.0));
@@ -78,34 +80,29 @@ static double most_raise(const Machine *machine, int level) {
 
 static void raise_by(Profile *profile, const ProfileOp *op) {
     Machine *machine = &profile->machine;
-    bool arithmetic = by_arithmetic(&op->roofline);
-    int level = op->roofline.level;
-    MachineRaise *raise = arithmetic ? &machine->raise : &machine->levels[level].raise;
-    double by = fmin(beats(op), arithmetic ? most_raise(machine, 0) : most_raise(machine, level));
+    int level = roof_level(op);
+    MachineRaise *raise = level < 0 ? &machine->raise : &machine->levels[level].raise;
+    double by = fmin(beats(op), most_raise(machine, level));
     if (!(by > raise->by)) return;
     raise->by = by;
     snprintf(raise->op, sizeof(raise->op), "%.47s", profile->layers[op->layer].path);
 }
 
-// Of the levels the nearest first: the next may be as fast.
+// Near levels are raised first, because how far a level may be raised depends on the one before it.
 static void raise_all(Profile *profile) {
     for (int level = -1; level < profile->machine.n_levels; level++)
-        for (int64_t i = 0; i < profile->n_ops; i++) {
-            const Roofline *roofline = &profile->ops[i].roofline;
-            int of = by_arithmetic(roofline) ? -1 : roofline->level;
-            if (of == level && beats(&profile->ops[i]) > 0.0) raise_by(profile, &profile->ops[i]);
-        }
+        for (int64_t i = 0; i < profile->n_ops; i++)
+            if (roof_level(&profile->ops[i]) == level) raise_by(profile, &profile->ops[i]);
 }
 
+// last: whether the last level's roof is among those that were beaten
 static bool any_beats(const Profile *profile, bool *last) {
     bool any = false;
     *last = false;
     for (int64_t i = 0; i < profile->n_ops; i++) {
-        const Roofline *roofline = &profile->ops[i].roofline;
         if (!(beats(&profile->ops[i]) > 0.0)) continue;
         any = true;
-        *last =
-            *last || (!by_arithmetic(roofline) && roofline->level == profile->machine.n_levels - 1);
+        *last = *last || roof_level(&profile->ops[i]) == profile->machine.n_levels - 1;
     }
     return any;
 }

@@ -44,8 +44,8 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 }
 
 // ---- teams -----------------------------------------------------------------------------------
-// Whose threads somebody else's kernel has is not known where it does not say: all that there are.
-// A card has none; what is on the meta device would run on the host.
+// A kernel of somebody else's that does not say how it divides its work counts as done by all
+// threads, and so does one on a card. An op on the meta device counts as it would run on the host.
 static void find_team(const OpCall *call, OpTouched *touched) {
     const Op *op = call->op;
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;

@@ -9,7 +9,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-// What no tensor can have (handle.c) is refused here, before anybody computes with such sizes.
+// Refuses sizes that no tensor can have (handle.c), before anybody computes with them.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     int64_t span = 1;
     *shape = (Shape){.ndim = (int)stored->n_dims};
