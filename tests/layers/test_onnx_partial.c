@@ -1,8 +1,10 @@
-// test_onnx_partial.c -- what is counted of a file of which an operator is not known: all but that
-// operator. Each node of each graph is renamed in turn; what it then lacks, over all of them, is
-// the whole count.
+// test_onnx_partial.c -- files of which a node is not as it should be. Where its operator is not
+// known, all but that is counted: each node of each graph is renamed in turn, and what the count
+// then lacks, over all of them, is the whole. Where it lacks inputs, the file is refused.
 #include "layers/cost.h"
 #include "layers/files/onnx.h"
+#include "layers/files/onnx/schema.h"
+#include "tests/helpers/expect.h"
 #include "tests/layers/onnx_change.h"
 
 // ---- one node at a time ------------------------------------------------------------------------
@@ -128,7 +130,35 @@ START_TEST(all_but_what_is_missing_is_counted) {
 }
 END_TEST
 
+// Each node in turn is given its first k inputs alone: with fewer than its operator has at least it
+// is refused by the number of the first that is not there; with more it may be another model.
+START_TEST(a_node_without_enough_inputs_is_refused) {
+    work_folder_begin();
+    Onnx__Model *model = onnx_change_read(files[_i]);
+    for (size_t i = 0; i < model->graph->n_node; i++) {
+        Onnx__Node *node = model->graph->node[i];
+        const Schema *schema = schema_find(node->domain, node->op_type);
+        size_t all = node->n_input;
+        for (node->n_input = 0; node->n_input < all; node->n_input++) {
+            OnnxModel about;
+            Layer *made = onnx_load(onnx_change_write(model), NULL, &about);
+            bool few = node->n_input < (size_t)schema->least;
+            ck_assert_msg(!few || !made, "%s of %zu inputs", node->op_type, node->n_input);
+            if (few) expect_error(STATUS_FORMAT, "it has no input ");
+            layer_free(made);
+            onnx_model_free(&about);
+            error_clear();
+        }
+    }
+    onnx__model__free_unpacked(model, NULL);
+    work_folder_end();
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
 int main(void) {
-    const HarnessTest tests[] = {{all_but_what_is_missing_is_counted, FILES}, {NULL, 0}};
+    const HarnessTest tests[] = {{all_but_what_is_missing_is_counted, FILES},
+                                 {a_node_without_enough_inputs_is_refused, FILES},
+                                 {NULL, 0}};
     return harness_main("onnx_partial", tests);
 }

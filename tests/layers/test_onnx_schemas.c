@@ -28,6 +28,7 @@ static void read_lines(void) {
 typedef struct Line {
     char domain[16], name[40];
     int since[32], n_since;
+    int least;           // inputs
     int inputs, outputs; // at most
     bool deprecated;
     const char *attributes;
@@ -48,6 +49,7 @@ static bool read_line(const char *text, Line *line) {
                      5);
     for (char *each = strtok(since, ","); each; each = strtok(NULL, ","))
         line->since[line->n_since++] = atoi(each);
+    line->least = atoi(in);
     line->inputs = at_most(in);
     line->outputs = at_most(out);
     line->attributes = text + length;
@@ -166,7 +168,7 @@ START_TEST(what_is_read_is_what_onnx_defines) {
     int rows = 0;
     for (const SchemaDomain *domain = onnx_domains; domain->name; domain++)
         for (const Schema *schema = domain->operators; schema->name; schema++, rows++) {
-            int first = SCHEMA_ANY, inputs = 0, outputs = 0;
+            int first = SCHEMA_ANY, least = SCHEMA_ANY, inputs = 0, outputs = 0;
             Line line;
             for (int i = 0; i < n_lines; i++) {
                 if (!read_line(lines[i], &line) || !is_of(&line, domain->name, schema->name))
@@ -177,6 +179,7 @@ START_TEST(what_is_read_is_what_onnx_defines) {
                     bool seen =
                         end > schema->first && (schema->last == 0 || line.since[k] <= schema->last);
                     if (seen) hold_version(schema, &line, line.since[k]);
+                    if (seen && line.least < least) least = line.least;
                     if (seen && line.inputs > inputs) inputs = line.inputs;
                     if (seen && line.outputs > outputs) outputs = line.outputs;
                     if (line.deprecated && end == SCHEMA_ANY) // it is no more
@@ -191,6 +194,7 @@ START_TEST(what_is_read_is_what_onnx_defines) {
                           "%s is there since %d", schema->name, first);
             ck_assert_msg(schema->inputs <= inputs && schema->outputs <= outputs,
                           "%s has no such inputs or outputs", schema->name);
+            ck_assert_msg(schema->least == least, "%s has %d inputs at least", schema->name, least);
             hold_attributes(domain, schema, schema->attributes, false);
             hold_attributes(domain, schema, schema->idle, true);
         }

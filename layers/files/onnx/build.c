@@ -106,7 +106,6 @@ static Status build_slices(Import *import, const Node *node,
                            Status (*take)(Import *import, Step *step)) {
     const Value *in = node_input(import, node, 0);
     int parts = (int)node->n_output, axis;
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     Shape shape = in->shape;
     int64_t begin = 0, *sizes = memory_new((size_t)parts * sizeof *sizes);
     if (sizes) shape_split(import, node, shape, &axis, sizes);

@@ -266,7 +266,6 @@ Status import_guesses(Import *import);
 typedef struct Maker {
     const char *name;
     Status (*make)(Import *import, const Node *node); // fills the outputs
-    int inputs;                                       // so many at least it must have
     bool of_shape;                                    // the shape of its input is all that it reads
 } Maker;
 const Maker *onnx_maker(const char *op_type);

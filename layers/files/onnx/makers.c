@@ -174,10 +174,10 @@ static Status make_places(Import *import, const Node *node) {
 
 const Maker *onnx_maker(const char *op_type) {
     static const Maker makers[] = {
-        {"Constant", make_constant, 0, false}, {"ConstantOfShape", make_filled, 1, false},
-        {"EyeLike", make_diagonal, 1, true},   {"NonZero", make_places, 1, false},
-        {"Range", make_range, 3, false},       {"Shape", make_shape, 1, true},
-        {"Size", make_size, 1, true}};
+        {"Constant", make_constant, false}, {"ConstantOfShape", make_filled, false},
+        {"EyeLike", make_diagonal, true},   {"NonZero", make_places, false},
+        {"Range", make_range, false},       {"Shape", make_shape, true},
+        {"Size", make_size, true}};
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
         if (strcmp(makers[i].name, op_type) == 0) return &makers[i];
     return NULL;

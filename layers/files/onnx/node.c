@@ -172,9 +172,6 @@ static Status look_at_inputs(Import *import, const Node *node, Inputs *inputs) {
 
 static Status make(Import *import, const Node *node, const Maker *maker) {
     if (!node_output(import, node, 0)) return STATUS_OK; // for nobody
-    for (int i = 0; i < maker->inputs; i++)
-        if (!node_input(import, node, i))
-            return import_error(import, STATUS_FORMAT, "it has no input %d", i);
     for (int i = 0; i < (int)node->n_input && !maker->of_shape; i++) {
         Value *value = node_input(import, node, i);
         if (value && !value_data(import, value)) return error_status();

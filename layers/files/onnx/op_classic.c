@@ -19,7 +19,7 @@ static Status take_floats(Import *import, const Node *node, Step *step, const ch
 
 static Status build_scaler(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
-    if (!in || in->shape.ndim < 1) return import_error(import, STATUS_SHAPE, "it has no rows");
+    if (in->shape.ndim < 1) return import_error(import, STATUS_SHAPE, "it has no rows");
     int64_t columns = in->shape.dims[in->shape.ndim - 1];
     step->type = ONNX_FLOAT;
     if (step_inputs(import, node, step, 1) || take_floats(import, node, step, "offset", columns))

@@ -43,7 +43,7 @@ enum { NUMBER_NONE, NUMBER_SECOND, NUMBER_FIRST };
 
 static bool has_integers(const Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
-    return in && onnx_dtype(in->type) == DTYPE_INT64;
+    return onnx_dtype(in->type) == DTYPE_INT64;
 }
 
 static Status build_two(Import *import, const Node *node, Step *step) {
@@ -178,11 +178,11 @@ static Status run_infinite(const Step *step, bool training, Tensor *const in[], 
 static Status build_cast(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *like = node_input(import, node, 1);
     int to = like ? like->type : (int)attribute_int(node, "to", ONNX_FLOAT);
-    if (!onnx_is_known(to) || (in && !onnx_is_known(in->type)))
+    if (!onnx_is_known(to) || !onnx_is_known(in->type))
         return import_error(import, STATUS_NOT_IMPLEMENTED, "from %s to %s",
-                            onnx_type_name(in ? in->type : 0), onnx_type_name(to));
+                            onnx_type_name(in->type), onnx_type_name(to));
     step->type = to;
-    step->params.plain.flags[0] = in && in->type == ONNX_UINT64;
+    step->params.plain.flags[0] = in->type == ONNX_UINT64;
     return step_inputs(import, node, step, 1);
 }
 

@@ -11,12 +11,6 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-static const Value *first_of(Import *import, const Node *node) {
-    const Value *in = node_input(import, node, 0);
-    if (!in) import_error(import, STATUS_FORMAT, "it has no input");
-    return in;
-}
-
 // ---- pools ------------------------------------------------------------------------------------
 static bool pool_pads_itself(const Sides *sides) {
     for (int i = 0; i < 2; i++)
@@ -70,12 +64,12 @@ Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides) {
 }
 
 static Status build_pool(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     int dims = in ? in->shape.ndim - 2 : 0;
     int64_t kernel[2];
     Sides sides;
-    if (in && dims == 3) return volume_pool(import, node, step, in->shape);
-    if (in && (dims < 1 || dims > 2))
+    if (dims == 3) return volume_pool(import, node, step, in->shape);
+    if (dims < 1 || dims > 2)
         import_error(import, STATUS_NOT_IMPLEMENTED,
                      "its input has %d dimensions behind the channels, and 1 to 3 are read", dims);
     if (error_pending()) return error_status();
@@ -254,9 +248,9 @@ static Status old_rounding(Import *import, const Node *node, Step *step) {
 }
 
 static Status build_resize(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     ResizeOptions *options = &step->params.resize;
-    if (in && (in->shape.ndim < 3 || in->shape.ndim > 5))
+    if (in->shape.ndim < 3 || in->shape.ndim > 5)
         import_error(import, STATUS_NOT_IMPLEMENTED,
                      "its input has %d dimensions, and 3 to 5 are read", in->shape.ndim);
     if (error_pending() || read_sizes(import, node, in->shape, options, &step->params.depth))

@@ -5,12 +5,6 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-static const Value *first_of(Import *import, const Node *node) {
-    const Value *in = node_input(import, node, 0);
-    if (!in) import_error(import, STATUS_FORMAT, "it has no input");
-    return in;
-}
-
 static Status done(Tensor *y, Tensor *out[]) {
     out[0] = y;
     return error_status();
@@ -18,8 +12,7 @@ static Status done(Tensor *y, Tensor *out[]) {
 
 // ---- views ------------------------------------------------------------------------------------
 static Status build_reshape(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node), *sizes = node_input(import, node, 1);
-    if (!in) return error_status();
+    const Value *in = node_input(import, node, 0), *sizes = node_input(import, node, 1);
     bool wide = strcmp(node->op_type, "Reshape") == 0 && sizes && sizes->shape.ndim == 1 &&
                 sizes->shape.dims[0] > TENSOR_MAX_DIMS;
     if (wide) return wide_reshape(import, node, in->shape, step);
@@ -33,11 +26,10 @@ static Status run_reshape(const Step *step, bool training, Tensor *const in[], T
 }
 
 static Status build_transpose(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     const WideParams *wide = wide_of(import, node_input_index(import, node, 0));
     if (wide) return wide_transpose(import, node, wide, step);
-    if (!in || shape_permutation(import, node, in->shape, step->params.reduce.dims))
-        return error_status();
+    if (shape_permutation(import, node, in->shape, step->params.reduce.dims)) return error_status();
     return step_inputs(import, node, step, 1);
 }
 
@@ -47,8 +39,8 @@ static Status run_transpose(const Step *step, bool training, Tensor *const in[],
 }
 
 static Status build_expand(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
-    if (!in || shape_expand(import, node, in->shape, &step->params.shape)) return error_status();
+    const Value *in = node_input(import, node, 0);
+    if (shape_expand(import, node, in->shape, &step->params.shape)) return error_status();
     return step_inputs(import, node, step, 1);
 }
 
@@ -58,7 +50,7 @@ static Status run_expand(const Step *step, bool training, Tensor *const in[], Te
 }
 
 static Status build_tile(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     int64_t *times = step->params.shape.dims;
     int n = in ? import_ints(import, node, NULL, 1, times, TENSOR_MAX_DIMS) : -1;
     if (error_pending()) return error_status();
@@ -92,8 +84,8 @@ static Status run_tile(const Step *step, bool training, Tensor *const in[], Tens
 
 // ---- parts ------------------------------------------------------------------------------------
 static Status build_slice(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
-    if (!in || shape_slice(import, node, in->shape, &step->params.slice)) return error_status();
+    const Value *in = node_input(import, node, 0);
+    if (shape_slice(import, node, in->shape, &step->params.slice)) return error_status();
     return step_inputs(import, node, step, 1);
 }
 
@@ -120,11 +112,10 @@ static Status run_slice(const Step *step, bool training, Tensor *const in[], Ten
 enum { MOST_PARTS = STEP_OUTPUTS };
 
 static Status build_split(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     if (node->n_output > MOST_PARTS)
         return import_error(import, STATUS_NOT_IMPLEMENTED, "%zu parts", node->n_output);
-    if (!in ||
-        shape_split(import, node, in->shape, &step->params.split.dim, step->params.split.sizes))
+    if (shape_split(import, node, in->shape, &step->params.split.dim, step->params.split.sizes))
         return error_status();
     step->params.split.count = (int)node->n_output;
     return step_inputs(import, node, step, 1);
@@ -143,7 +134,7 @@ static Status run_split(const Step *step, bool training, Tensor *const in[], Ten
 
 // ---- together ---------------------------------------------------------------------------------
 static Status build_concat(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 1), in->shape.ndim) : -1;
     if (axis < 0) return error_status();
     step->params.plain.dim = axis;
@@ -173,11 +164,10 @@ static bool pad_mode(const Node *node, PadMode *mode) {
 }
 
 static Status build_pad(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     Value *value = node_input(import, node, 2);
     int64_t pads[2 * TENSOR_MAX_DIMS], axes[TENSOR_MAX_DIMS];
     PadParams *pad = &step->params.pad;
-    if (!in) return error_status();
     int n = import_ints(import, node, "pads", 1, pads, 2 * TENSOR_MAX_DIMS);
     int n_axes = import_ints(import, node, NULL, 3, axes, TENSOR_MAX_DIMS);
     if (value && !value_is_one(import, value, "constant")) return error_status();

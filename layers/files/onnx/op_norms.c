@@ -70,7 +70,6 @@ static Status run_group(const Step *step, bool training, Tensor *const in[], Ten
 // ---- of rows ----------------------------------------------------------------------------------
 static Status build_rows(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     int axis = import_axis(import, attribute_int(node, "axis", -1), in->shape.ndim);
     if (axis < 0) return error_status();
     step->params.norm.epsilon = attribute_float(node, "epsilon", 1e-5f);

@@ -5,13 +5,6 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-static const Value *first_of(Import *import, const Node *node) {
-    const Value *in = node_input(import, node, 0);
-    if (!in || !node_input(import, node, 1))
-        import_error(import, STATUS_FORMAT, "it has no input or no indices");
-    return error_pending() ? NULL : in;
-}
-
 static Status done(Tensor *y, Tensor *out[]) {
     out[0] = y;
     return error_status();
@@ -32,7 +25,7 @@ static bool is_run(const Value *index, int64_t size, int64_t *begin) {
 // ---- Gather -----------------------------------------------------------------------------------
 // dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     int at = node_input_index(import, node, 1);
     Value *index = import_value(import, at);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
@@ -93,7 +86,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
 
 // ---- GatherElements ---------------------------------------------------------------------------
 static Status build_elements(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
+    const Value *in = node_input(import, node, 0);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim) : -1;
     if (axis < 0) return error_status();
     step->params.plain.dim = axis;
@@ -108,8 +101,7 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
 
 // ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------
 static Status build_entries(Import *import, const Node *node, Step *step) {
-    const Value *in = first_of(import, node);
-    if (!in) return error_status();
+    const Value *in = node_input(import, node, 0);
     if (in->shape.ndim < 1 || !node_input(import, node, 1))
         return import_error(import, STATUS_SHAPE,
                             "its input has no dimensions, or it has no indices");

@@ -46,7 +46,6 @@ static int64_t row_of(const Import *import, const Value *index, Shape x, const P
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *index = node_input(import, node, 1);
-    if (!in || !index) return import_error(import, STATUS_FORMAT, "it has no input or no indices");
     Shape at = index->shape;
     int64_t batch = attribute_int(node, "batch_dims", 0);
     int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
@@ -137,10 +136,8 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
 // ---- ScatterND ----------------------------------------------------------------------------------
 // With known places: rows of x and, below them, of the updates, picked by a constant index.
 static Status build_scatter(Import *import, const Node *node, Step *step) {
-    const Value *in = node_input(import, node, 0), *updates = node_input(import, node, 2);
+    const Value *in = node_input(import, node, 0);
     Value *index = node_input(import, node, 1);
-    if (!in || !index || !updates)
-        return import_error(import, STATUS_FORMAT, "it has no input, indices or updates");
     if (!value_data(import, index)) return error_status();
     Shape at = index->shape;
     int64_t depth = at.ndim > 0 ? at.dims[at.ndim - 1] : 0;
@@ -176,8 +173,7 @@ static Status run_scatter(const Step *step, bool training, Tensor *const in[], T
 static Status build_one_hot(Import *import, const Node *node, Step *step) {
     const Value *index = node_input(import, node, 0);
     Value *depth = node_input(import, node, 1), *values = node_input(import, node, 2);
-    if (!index || !depth || !values || shape_numel(depth->shape) != 1 ||
-        shape_numel(values->shape) != 2)
+    if (shape_numel(depth->shape) != 1 || shape_numel(values->shape) != 2)
         return import_error(import, STATUS_FORMAT, "it has no indices, one depth and two values");
     if (!value_data(import, depth) || !value_data(import, values)) return error_status();
     int axis = import_axis(import, attribute_int(node, "axis", -1), index->shape.ndim + 1);
@@ -231,8 +227,7 @@ static void check_once(Import *import, Value *index, int axis, int64_t size) {
 static Status build_spread(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *index = node_input(import, node, 1);
     const Value *updates = node_input(import, node, 2);
-    if (!in || !index || !updates || in->shape.ndim != index->shape.ndim ||
-        !shape_equal(index->shape, updates->shape))
+    if (in->shape.ndim != index->shape.ndim || !shape_equal(index->shape, updates->shape))
         return import_error(import, STATUS_SHAPE,
                             "its input, indices and updates are not of as many dimensions, or the "
                             "last two not of one shape");

@@ -15,7 +15,6 @@ static Status build_random(Import *import, const Node *node, Step *step) {
     step->type = (int)attribute_int(node, "dtype", ONNX_FLOAT);
     if (strstr(node->op_type, "Like")) {
         const Value *like = node_input(import, node, 0);
-        if (!like) return import_error(import, STATUS_FORMAT, "it has no input");
         random->shape = like->shape;
     } else {
         int n = attribute_ints(node, "shape", random->shape.dims, TENSOR_MAX_DIMS);

@@ -23,7 +23,6 @@ static bool is_pool(const Node *node, Shape in, const ReduceParams *reduce) {
 
 static Status build_reduce(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     if (shape_reduce(import, node, in->shape, &step->params.reduce)) return error_status();
     if (is_pool(node, in->shape, &step->params.reduce))
         step->op = onnx_operator("GlobalAveragePool");
@@ -98,7 +97,6 @@ static Status run_reduce(const Step *step, bool training, Tensor *const in[], Te
 // ---- along one dimension ----------------------------------------------------------------------
 static Status build_extreme(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     int axis = import_axis(import, attribute_int(node, "axis", 0), in->shape.ndim);
     step->params.plain.dim = axis;
     step->params.plain.flags[0] = attribute_int(node, "keepdims", 1) != 0;
@@ -117,7 +115,6 @@ static Status run_extreme(const Step *step, bool training, Tensor *const in[], T
 static Status build_topk(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     int64_t k = attribute_int(node, "k", -1); // of old opsets
-    if (!in) return import_error(import, STATUS_FORMAT, "it has no input");
     if (k < 0 && import_ints(import, node, NULL, 1, &k, 1) != 1)
         return error_pending() ? error_status()
                                : import_error(import, STATUS_FORMAT, "it has no k");
@@ -137,7 +134,6 @@ static Status run_topk(const Step *step, bool training, Tensor *const in[], Tens
 static Status build_running(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *dim = node_input(import, node, 1);
-    if (!in || !dim) return import_error(import, STATUS_FORMAT, "it has no axis");
     if (!value_is_one(import, dim, "axis")) return error_status();
     step->params.plain.dim = import_axis(import, value_integer(dim, 0), in->shape.ndim);
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);

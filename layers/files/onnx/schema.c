@@ -170,6 +170,9 @@ static Status check_required(const Import *import, const char *domain, const Sch
 
 // ---- a node -----------------------------------------------------------------------------------
 static Status check_ports(const Import *import, const Schema *schema, const Node *node) {
+    for (int i = 0; i < schema->least; i++)
+        if (!node_input(import, node, i))
+            return import_error(import, STATUS_FORMAT, "it has no input %d", i);
     for (int i = schema->inputs; i < (int)node->n_input; i++)
         if (node->input[i][0])
             return import_error(import, STATUS_NOT_IMPLEMENTED,

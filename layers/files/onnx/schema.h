@@ -10,6 +10,7 @@ enum { SCHEMA_ANY = 1 << 30 }; // as many inputs or outputs as there are
 typedef struct Schema {
     const char *name;
     int first, last;     // opsets of the domain in which it is read; last 0: up to the newest known
+    int least;           // inputs that a node of each of these opsets has
     int inputs, outputs; // the most that are read, and computed
     // The attributes that are read, with the letter of their type
     // (tests/fixtures/onnx_schemas.txt), a ! where a node must have them, their values where only
