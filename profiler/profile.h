@@ -9,7 +9,7 @@
 #include "layers/train/fit.h"
 #include "profiler/machine/roofline.h"
 #include "profiler/measure/statistics.h"
-#include "profiler/measure/time_parts.h"
+#include "profiler/measure/time_terms.h"
 #include "profiler/record/step_record.h"
 
 RIDGEPOINT_API_BEGIN
@@ -31,8 +31,7 @@ typedef struct ProfilePhase {
     int64_t ops;     // dispatched; 0: the phase did not happen
     Latency latency;
     Roofline roofline; // zero where no machine was given
-    double op_roofs;   // seconds: of its ops' roofs the sum, one op after the other at best
-    TimeParts parts;
+    TimeTerms terms;   // where its time went; without ceilings roofs is 0
 } ProfilePhase;
 
 // What a report shows of a layer and of the whole: backward is the sum of the three parts below it
@@ -63,10 +62,9 @@ typedef struct ProfileOp { // one op of the step, in the order in which they end
     int layer; // of Profile.layers
     Latency latency;
     Roofline roofline;
-    int64_t handed, woken; // ranges given to other threads and to sleeping ones, in observed steps
-    double warm_seconds;   // its kernel alone and warm; NaN: not run again
+    int64_t woken;       // sleeping threads that were given ranges of it, in all observed steps
+    double warm_seconds; // its kernel alone and warm, the median; NaN: not run again
     OpTraffic warm_traffic;
-    TimeParts parts;
 } ProfileOp;
 
 typedef struct ProfileMemory {
@@ -257,6 +255,7 @@ double profile_intensity(OpCost cost); // FLOP per byte; NaN without bytes
 RooflineInput profile_phase_input(const ProfilePhase *phase, double seconds);
 RooflineInput profile_op_input(const ProfileOp *op);
 RooflineInput profile_step_input(const Profile *profile);
+TimeTerms profile_op_terms(const Profile *profile, const ProfileOp *op); // 0 without ceilings
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.
 double profile_flops_per_parameter(const Profile *profile);
 

@@ -93,8 +93,8 @@ MysteryRecord mystery_record(int64_t seed, const MysteryProfiles *profiles) {
     const ProfilePhase *step = &profiles->together.totals[REPORT_STEP];
     MysteryRecord record = {.seed = seed,
                             .step = latency_median(&step->latency),
-                            .page_faults = step->parts.fault,
-                            .off_cores = step->parts.off_core};
+                            .page_faults = step->terms.faults,
+                            .off_cores = step->terms.others - step->terms.faults};
     for (int i = 0; i < PLACE_COUNT; i++) record.rows[i] = row_of(profiles, i);
     return record;
 }

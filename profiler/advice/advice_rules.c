@@ -147,15 +147,15 @@ bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
 }
 
 // In which term most of a layer's time beyond its roof lies; "" where no term is known.
-static Text largest_term(const TimeParts *parts, double seconds) {
+static Text largest_term(const TimeTerms *known, double seconds) {
     const struct {
         const char *name;
         double seconds;
-    } terms[] = {{"its kernels, alone and warm", parts->kernel},
-                 {"its threads, handed to and woken", parts->handoff + parts->wake},
-                 {"what nothing measured explains", time_parts_left(parts, seconds)}};
+    } terms[] = {{"its kernels, alone and warm", known->kernels},
+                 {"its threads, handed to and woken", known->threads},
+                 {"what nothing measured explains", time_terms_left(known, seconds)}};
     Text text = {""};
-    if (!(parts->roof > 0.0) || isnan(parts->kernel)) return text;
+    if (isnan(terms[2].seconds)) return text;
     int most = 0;
     for (int i = 1; i < 3; i++)
         if (terms[i].seconds > terms[most].seconds) most = i;
@@ -186,7 +186,7 @@ bool advice_far_from_roof(const Profile *profile, double step, Advice *advice) {
     report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
     SAY(evidence, "%.12s, its roof allows %.12s; at %.6s of it %.12s less%.100s",
         text_duration(most).s, text_duration(roof).s, text_percent(far).s,
-        text_duration(advice->seconds).s, largest_term(&slowest->phase[REPORT_STEP].parts, most).s);
+        text_duration(advice->seconds).s, largest_term(&slowest->phase[REPORT_STEP].terms, most).s);
     return advice->worth;
 }
 

@@ -76,7 +76,7 @@ uint64_t explain_nanoseconds(double seconds); // whole ones: they add up exactly
 
 // ---- explain_time.c --------------------------------------------------------------------------
 // Where the seconds went; nothing where that is not known. (The step's: report_table.h.)
-void explain_parts(const TimeParts *parts, double seconds, FILE *file);
+void explain_terms(const TimeTerms *terms, double seconds, FILE *file);
 
 // ---- explain_layer.c -------------------------------------------------------------------------
 void explain_layer(const Profile *profile, int layer, FILE *file); // and all its ops

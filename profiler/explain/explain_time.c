@@ -1,43 +1,39 @@
-// explain_time.c -- where time went, as a sum of what was measured by itself: of the step in the
-// report, of an op or a layer in an explanation. Not here: the parts (measure/time_parts.c).
+// explain_time.c -- where time went, in four terms that are found by themselves and what they
+// leave: of the step in the report, of an op or a layer in an explanation. Not here: the terms
+// (measure/time_terms.c).
 #include <math.h>
 
 #include "profiler/explain/explain_parts.h"
 #include "profiler/report/report_table.h"
 
-// "roof 700 us + kernels 52.0 us + left 31.0 us (4%)", without what is under half a percent.
-static void print_parts(const TimeParts *parts, double seconds, bool several, FILE *file) {
-    const struct {
-        const char *name;
-        double seconds;
-    } part[] = {{"roof", parts->roof},
-                {several ? "kernels" : "kernel", parts->kernel},
-                {"hand-offs", parts->handoff},
-                {"wake-ups", parts->wake},
-                {"dispatch", parts->dispatch},
-                {"page faults", parts->fault},
-                {"off the cores", parts->off_core}};
-    const double least = 0.005 * seconds, left = time_parts_left(parts, seconds);
-    if (!(parts->roof > 0.0) || isnan(left)) return;
+// " + others 1.22 ms (1.20 ms off the cores, 20.0 us page faults)"
+static void say_others(Flow *flow, const TimeTerms *terms, double least) {
+    double off = terms->others - terms->faults;
+    flow_say(flow, " + others %s", text_duration(terms->others).s);
+    if (off >= least && terms->faults >= least)
+        flow_say(flow, " (%s off the cores, %s page faults)", text_duration(off).s,
+                 text_duration(terms->faults).s);
+    else
+        flow_say(flow, " (%s)", off >= least ? "off the cores" : "page faults");
+}
+
+// "roofs 700 us + kernels 52.0 us + threads 12.0 us + left 31.0 us (4%)", without terms that are
+// under half a percent.
+void explain_terms(const TimeTerms *terms, double seconds, FILE *file) {
+    const double least = 0.005 * seconds, left = time_terms_left(terms, seconds);
+    if (isnan(left)) return;
     Flow flow = flow_open(file, "where it went");
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
-        if (i == 0 || part[i].seconds >= least)
-            flow_say(&flow, "%s%s %s", i ? " + " : "", part[i].name,
-                     text_duration(part[i].seconds).s);
-        if (i == 0 && parts->other_core >= least)
-            flow_say(&flow, " (%s of it another core's data)", text_duration(parts->other_core).s);
-    }
+    flow_say(&flow, "roofs %s", text_duration(terms->roofs).s);
+    if (terms->kernels >= least) flow_say(&flow, " + kernels %s", text_duration(terms->kernels).s);
+    if (terms->threads >= least) flow_say(&flow, " + threads %s", text_duration(terms->threads).s);
+    if (terms->others >= least) say_others(&flow, terms, least);
     if (fabs(left) >= least)
-        flow_say(&flow, left > 0.0 ? " + left %s (%s)" : ": %s (%s) more than was measured",
-                 text_duration(fabs(left)).s, text_percent(fabs(left) / seconds).s);
+        flow_say(&flow, " + left %s%s (%s)", left < 0.0 ? "-" : "", text_duration(fabs(left)).s,
+                 text_percent(left / seconds).s);
     flow_close(&flow);
 }
 
-void explain_parts(const TimeParts *parts, double seconds, FILE *file) {
-    print_parts(parts, seconds, false, file);
-}
-
-void explain_step_parts(const Profile *profile, FILE *file) {
+void explain_step_terms(const Profile *profile, FILE *file) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    print_parts(&step->parts, latency_median(&step->latency), true, file);
+    explain_terms(&step->terms, latency_median(&step->latency), file);
 }

@@ -144,8 +144,9 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "cpu_seconds", profile->cpu_seconds);
     const ProfilePhase *step = &totals[REPORT_STEP];
     bool ran = step->latency.count > 0;
-    member_real(json, "off_core_seconds", ran ? step->parts.off_core : (double)NAN);
-    member_real(json, "fault_seconds", ran ? step->parts.fault : (double)NAN);
+    member_real(json, "off_core_seconds",
+                ran ? step->terms.others - step->terms.faults : (double)NAN);
+    member_real(json, "fault_seconds", ran ? step->terms.faults : (double)NAN);
     member_real(json, "cold_start_seconds", profile->cold_seconds);
     member_integer(json, "warmup_steps", profile->warmup);
     if (totals[REPORT_STEP].latency.count > 0) {

@@ -142,17 +142,19 @@ static void write_roofline(JsonWriter *json, const Machine *machine, const Roofl
     member_text(json, "level", known ? machine->levels[roofline->level].name : NULL);
 }
 
-// All null where they are not known.
-static void write_parts(JsonWriter *json, const TimeParts *parts, const Latency *latency) {
-    const bool known = parts->roof > 0.0;
-    const double none = (double)NAN;
-    member_real(json, "other_core_seconds", known ? parts->other_core : none);
-    member_real(json, "kernel_seconds", known ? parts->kernel : none);
-    member_real(json, "handoff_seconds", known ? parts->handoff : none);
-    member_real(json, "wake_seconds", known ? parts->wake : none);
-    member_real(json, "dispatch_seconds", known ? parts->dispatch : none);
-    member_real(json, "unexplained_seconds",
-                known ? time_parts_left(parts, latency_median(latency)) : none);
+static void write_terms(JsonWriter *json, const TimeTerms *terms, double seconds) {
+    double left = time_terms_left(terms, seconds);
+    if (isnan(left)) {
+        member_null(json, "terms");
+        return;
+    }
+    json_writer_begin_object(json_writer_key(json, "terms"));
+    member_real(json, "roofs", terms->roofs);
+    member_real(json, "kernels", terms->kernels);
+    member_real(json, "threads", terms->threads);
+    member_real(json, "others", terms->others);
+    member_real(json, "left", left);
+    json_writer_end_object(json);
 }
 
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
@@ -160,8 +162,9 @@ void json_phase_members(JsonWriter *json, const Machine *machine, const ProfileP
     json_latency(json, "latency", &phase->latency);
     member_real(json, "intensity", profile_intensity(phase->cost));
     write_roofline(json, machine, &phase->roofline);
-    member_real(json, "op_roofs_seconds", phase->op_roofs > 0.0 ? phase->op_roofs : (double)NAN);
-    write_parts(json, &phase->parts, &phase->latency);
+    member_real(json, "op_roofs_seconds",
+                phase->terms.roofs > 0.0 ? phase->terms.roofs : (double)NAN);
+    write_terms(json, &phase->terms, latency_median(&phase->latency));
 }
 
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,

@@ -54,7 +54,7 @@ static bool next_run(const Profile *profile, Run *run) {
     while (run->end < profile->n_ops && ops[run->end].layer == first->layer &&
            class_of(ops[run->end].record.phase) == class_of(first->record.phase)) {
         run->to += fmax(0.0, latency_median(&ops[run->end].latency));
-        run->handed = run->handed || ops[run->end].handed > 0;
+        run->handed = run->handed || ops[run->end].record.traffic.handoffs > 0;
         run->end++;
     }
     return true;
@@ -103,21 +103,18 @@ bool chart_step(const Profile *profile, const char *style, WholeFile *file) {
 }
 
 // ---- where time went ---------------------------------------------------------------------------
-static const ChartKey parts[] = {{"roof", "the roof"},
-                                 {"core", "of it another core's data"},
-                                 {"kernel", "kernels beyond it, alone and warm"},
-                                 {"handoff", "handing work to threads"},
-                                 {"dispatch", "dispatch"},
+static const ChartKey parts[] = {{"roof", "the roofs"},
+                                 {"kernel", "kernels beyond them, alone and warm"},
+                                 {"handoff", "threads, handed to and woken"},
                                  {"left", "left"}};
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static bool seconds_of(const ProfileLayer *layer, double seconds[PARTS]) {
-    const TimeParts *known = &layer->phase[REPORT_STEP].parts;
-    double left = time_parts_left(known, profile_layer_seconds(layer));
-    const double all[PARTS] = {known->roof - known->other_core, known->other_core, known->kernel,
-                               known->handoff + known->wake,    known->dispatch,   left};
+    const TimeTerms *terms = &layer->phase[REPORT_STEP].terms;
+    double left = time_terms_left(terms, profile_layer_seconds(layer));
+    const double all[PARTS] = {terms->roofs, terms->kernels, terms->threads, left};
     memcpy(seconds, all, sizeof(all));
-    return known->roof > 0.0 && !isnan(left);
+    return !isnan(left);
 }
 
 static void put_parts(const Svg *svg, const Profile *profile, const SvgAxis *x, const Rows *rows,

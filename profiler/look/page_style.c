@@ -44,8 +44,8 @@ const char page_style[] =
     ".backward,.activation,.kernel{fill:var(--b);background:var(--b)}"
     ".gradient{fill:var(--e);background:var(--e)}"
     ".optimizer,.handoff{fill:var(--c);background:var(--c)}"
-    ".data,.core{fill:var(--d);background:var(--d)}"
-    ".staging,.dispatch{fill:var(--f);background:var(--f)}"
+    ".data{fill:var(--d);background:var(--d)}"
+    ".staging{fill:var(--f);background:var(--f)}"
     ".workspace,.left{fill:var(--g);background:var(--g)}\n"
     ".slower{color:var(--b)}.faster{color:var(--c)}\n"
     // A phone, then paper: on that nothing scrolls, opens or leads anywhere.

@@ -138,17 +138,6 @@ static void charge_arithmetic(const Machine *machine, const RooflineInput *input
     roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);
 }
 
-// So much shorter the roof would be if all of it had lain in the caches of the cores that need it.
-static double other_core_seconds(const Machine *machine, const RooflineInput *input,
-                                 const Roofline *roofline) {
-    const MachineLevel *shared = &machine->levels[machine_shared_level(machine)];
-    double there = 0.0;
-    for (int team = 0; team < TEAM_COUNT; team++)
-        there += roofline_level_time(shared, (Team)team, &input->traffic.other[team]).seconds;
-    double without = fmax(roofline->compute_seconds, roofline->memory_seconds - there);
-    return there > 0.0 ? roofline->roof_seconds - without : 0.0;
-}
-
 // A card's launches are in its dispatch_seconds, and it has no threads to hand work to.
 static void charge_overhead(const Machine *machine, const RooflineInput *input,
                             Roofline *roofline) {
@@ -188,7 +177,6 @@ Roofline roofline_judge(const Machine *machine, const RooflineInput *input) {
     charge_memory(machine, input, &roofline);
     charge_arithmetic(machine, input, &roofline);
     roofline.roof_seconds = fmax(roofline.compute_seconds, roofline.memory_seconds);
-    roofline.other_core_seconds = other_core_seconds(machine, input, &roofline);
     roofline.ridge = roofline.flops_per_second / roofline.bytes_per_second;
     if (bytes > 0) roofline.intensity = total_flops(input) / (double)bytes;
     roofline.judged = is_counted(input) && is_measured(input);

@@ -55,17 +55,16 @@ typedef struct LevelTime {
 LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic);
 
 typedef struct Roofline {
-    double intensity;          // FLOP/B; NaN without bytes
-    double flop_seconds;       // total_flops / peak; of ops that one thread did, by that thread's
-    double compute_seconds;    // that, or what its roots and divisions take
-    double memory_seconds;     // sum of roofline_level_time over levels and teams
-    double roof_seconds;       // the larger of the two
-    double other_core_seconds; // of it, fetching what lies in another core's caches
-    double roof_fraction;      // roof / measured seconds; NaN when not measured
-    int level;                 // the level that costs most memory time; the last without bytes
-    bool slow;                 // roots and divisions are the roof
-    double flops_per_second;   // total_flops / flop_seconds: the peak, unless one thread did a part
-    double bytes_per_second;   // bytes / memory_seconds, of counted bytes
+    double intensity;        // FLOP/B; NaN without bytes
+    double flop_seconds;     // total_flops / peak; of ops that one thread did, by that thread's
+    double compute_seconds;  // that, or what its roots and divisions take
+    double memory_seconds;   // sum of roofline_level_time over levels and teams
+    double roof_seconds;     // the larger of the two
+    double roof_fraction;    // roof / measured seconds; NaN when not measured
+    int level;               // the level that costs most memory time; the last without bytes
+    bool slow;               // roots and divisions are the roof
+    double flops_per_second; // total_flops / flop_seconds: the peak, unless one thread did a part
+    double bytes_per_second; // bytes / memory_seconds, of counted bytes
     // flops_per_second / bytes_per_second, so that intensity against ridge always agrees with
     // flop_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
     // several levels, or are read only, or written in place.

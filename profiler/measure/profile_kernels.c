@@ -1,56 +1,31 @@
-// profile_kernels.c -- what kernels take alone and warm: in a step of its own, each op's is run
-// again right after it ran, over the same operands, and timed without what dispatching takes. What
-// it then takes beyond the roof is the kernel's; what it takes longer in a step is not.
+// profile_kernels.c -- what each op's kernel takes alone and warm: in some rounds a step more runs,
+// in which each kernel runs again right after its op, over the same operands. Its times lie between
+// those of the steps that they are compared with. Not here: the other turns (profile_time.c).
 #include <math.h>
 #include <string.h>
 
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
+#include "tensor/clock.h"
 #include "tensor/context.h"
+#include "tensor/memory.h"
 
-typedef struct Replay {
+typedef struct KernelTime {
+    int64_t first; // the op of the step that is the same, and whose samples are this one's too
+    int64_t runs;  // in a sample: so many that the clock can tell
+    Latency alone;
+} KernelTime;
+
+struct KernelTimes {
     Observer observer; // first
-    const Measurement *m;
-    Reuse *reuse;
-    int64_t op; // that ends next
-} Replay;
+    Profile *profile;
+    KernelTime *of; // an op each
+    Reuse *reuse;   // which caches hold what, while kernels run again
+    int64_t op;     // that ends next
+    double fault_seconds;
+};
 
-// ---- one kernel ------------------------------------------------------------------------------
-// Of the caller's own time on a core: it waits for the others there, and what it sleeps or is kept
-// from running is no kernel's.
-static double time_runs(const OpCall *call, int64_t times) {
-    double begin = system_thread_seconds();
-    for (int64_t i = 0; i < times; i++) op_run_again(call);
-    return (system_thread_seconds() - begin) / (double)times;
-}
-
-// Once more, which is warm; of short ones the best of some batches. Without page faults, which a
-// step has apart. An op that writes where it reads goes on from there: learning rates are 0, and no
-// kernel's time depends on values.
-static double time_kernel(const OpCall *call) {
-    enum { BATCHES = 5 };
-    const double batch = 50e-6, longest = 1e-3;
-    int64_t faults = system_page_faults(), runs = 1;
-    double best = time_runs(call, 1);
-    if (best < longest) {
-        int64_t times = best < batch ? (int64_t)ceil(batch / fmax(best, 1e-9)) : 1;
-        for (int i = 0; i < BATCHES; i++) best = fmin(best, time_runs(call, times));
-        runs += BATCHES * times;
-    }
-    faults = (system_page_faults() - faults) / runs;
-    return faults > 0 ? fmax(0.0, best - (double)faults * system_fault_seconds()) : best;
-}
-
-static void run_again(Reuse *reuse, const OpCall *call, ProfileOp *op) {
-    const OpCost *cost = &op->record.cost;
-    op->warm_seconds = time_kernel(call);
-    for (int i = 0; i < 2; i++) // the second finds where the first left it
-        traffic_of_call(reuse, call, cost, &op->warm_traffic);
-    if (error_pending()) op->warm_seconds = (double)NAN;
-    error_clear(); // it ran before, and so did what counts
-}
-
-// ---- all of a step ---------------------------------------------------------------------------
+// ---- ops that are the same ---------------------------------------------------------------------
 static bool is_same(const OpRecord *a, const OpRecord *b) {
     bool same = a->op == b->op && a->n_in == b->n_in && a->given == b->given &&
                 memcmp(&a->cost, &b->cost, sizeof a->cost) == 0 &&
@@ -60,39 +35,114 @@ static bool is_same(const OpRecord *a, const OpRecord *b) {
     return same;
 }
 
-static const ProfileOp *same_before(const Profile *profile, int64_t op) {
-    for (int64_t i = op - 1; i >= 0; i--)
-        if (is_same(&profile->ops[i].record, &profile->ops[op].record)) return &profile->ops[i];
-    return NULL;
+static int64_t first_same(const Profile *profile, int64_t op) {
+    for (int64_t i = 0; i < op; i++)
+        if (is_same(&profile->ops[i].record, &profile->ops[op].record)) return i;
+    return op;
 }
 
-static void op_end(Observer *observer, const OpCall *call) {
-    Replay *replay = (Replay *)observer;
-    Profile *profile = replay->m->profile;
-    if (error_pending() || replay->op >= profile->n_ops) return;
-    ProfileOp *op = &profile->ops[replay->op++];
-    if (op->record.op != call->op || call->op->flags & OP_VIEW) return;
-    if (call->n_in == 0) return; // a PROFILE_KERNEL, which only its program can run
-    const ProfileOp *same = same_before(profile, replay->op - 1);
-    if (same) {
-        op->warm_seconds = same->warm_seconds;
-        op->warm_traffic = same->warm_traffic;
-    } else {
-        run_again(replay->reuse, call, op);
-        profile_tell_done(replay->m, STAGE_KERNELS, replay->op, profile->n_ops, 0.0);
+// ---- one kernel --------------------------------------------------------------------------------
+// The calling thread's time on a core, which is also when it waits for the others, for each of so
+// many runs. Neither page faults nor sleep are a kernel's own: they are terms of the step.
+static double seconds_alone(const struct KernelTimes *times, const OpCall *call, int64_t runs) {
+    int64_t faults = system_page_faults();
+    double begin = system_thread_seconds();
+    for (int64_t i = 0; i < runs; i++) op_run_again(call);
+    double all = system_thread_seconds() - begin;
+    faults = system_page_faults() - faults;
+    if (faults > 0) all -= (double)faults * times->fault_seconds;
+    return fmax(0.0, all / (double)runs);
+}
+
+// Before its first sample: how many runs that needs, and what they move. (The second call finds the
+// operands where the first left them.)
+static void prepare(struct KernelTimes *times, KernelTime *kernel, const OpCall *call,
+                    ProfileOp *op) {
+    const double least = 50e-6; // seconds of a sample
+    double once = least;
+    for (int i = 0; i < 2; i++) {
+        double begin = clock_seconds();
+        op_run_again(call);
+        once = fmin(once, clock_seconds() - begin);
     }
+    kernel->runs = (int64_t)ceil(least / fmax(once, 1e-9));
+    for (int i = 0; i < 2; i++)
+        traffic_of_call(times->reuse, call, &op->record.cost, &op->warm_traffic);
 }
 
-Status profile_measure_kernels(const Measurement *m) {
+// An op that writes where it reads goes on from there: learning rates are 0, and no kernel's time
+// depends on values.
+static void op_end(Observer *observer, const OpCall *call) {
+    struct KernelTimes *times = (struct KernelTimes *)observer;
+    if (error_pending() || times->op >= times->profile->n_ops) return;
+    int64_t index = times->op++;
+    ProfileOp *op = &times->profile->ops[index];
+    KernelTime *kernel = &times->of[index];
+    if (kernel->first != index || op->record.op != call->op || call->op->flags & OP_VIEW) return;
+    if (call->n_in == 0) return; // a PROFILE_KERNEL, which only its program can run
+    if (kernel->runs == 0) prepare(times, kernel, call, op);
+    double seconds = seconds_alone(times, call, kernel->runs);
+    if (!error_pending()) latency_push(&kernel->alone, seconds);
+    error_clear(); // it ran before, and so did what counts
+}
+
+// ---- all of a step -----------------------------------------------------------------------------
+Status profile_begin_kernels(Measurement *m, int64_t samples) {
     Profile *profile = m->profile;
     for (int64_t i = 0; i < profile->n_ops; i++) profile->ops[i].warm_seconds = (double)NAN;
     if (!profile->has_machine || !m->work->x->device->on_host) return STATUS_OK;
-    Replay replay = {.observer = {.op_end = op_end}, .m = m, .reuse = reuse_new(&profile->machine)};
-    if (!replay.reuse) return STATUS_OUT_OF_MEMORY;
-    StepTimes ignored;
-    observer_add(&replay.observer);
-    Status status = work_step(m->work, &ignored);
-    observer_remove(&replay.observer);
-    reuse_free(replay.reuse);
+    struct KernelTimes *times = memory_new(sizeof *times);
+    if (!times) return STATUS_OUT_OF_MEMORY;
+    m->kernels = times;
+    size_t bytes = (size_t)profile->n_ops * sizeof *times->of;
+    *times = (struct KernelTimes){.observer = {.op_end = op_end},
+                                  .profile = profile,
+                                  .of = memory_new(bytes),
+                                  .reuse = reuse_new(&profile->machine),
+                                  .fault_seconds = system_fault_seconds()};
+    if (!times->of || !times->reuse) return STATUS_OUT_OF_MEMORY;
+    memset(times->of, 0, bytes);
+    Status status = STATUS_OK;
+    for (int64_t i = 0; i < profile->n_ops && !status; i++) {
+        times->of[i].first = first_same(profile, i);
+        if (times->of[i].first == i) status = latency_make_room(&times->of[i].alone, samples);
+    }
     return status;
+}
+
+Status profile_run_kernels(Measurement *m) {
+    StepTimes ignored;
+    if (!m->kernels) return STATUS_OK;
+    m->kernels->op = 0;
+    observer_add(&m->kernels->observer);
+    Status status = work_step(m->work, &ignored);
+    observer_remove(&m->kernels->observer);
+    return status;
+}
+
+Status profile_finish_kernels(Measurement *m) {
+    if (!m->kernels) return STATUS_OK;
+    for (int64_t i = 0; i < m->profile->n_ops; i++) {
+        ProfileOp *op = &m->profile->ops[i];
+        KernelTime *kernel = &m->kernels->of[i];
+        if (kernel->first == i) {
+            Status status = latency_summarise(&kernel->alone);
+            if (status) return status;
+            op->warm_seconds = latency_median(&kernel->alone);
+        } else {
+            op->warm_seconds = m->profile->ops[kernel->first].warm_seconds;
+            op->warm_traffic = m->profile->ops[kernel->first].warm_traffic;
+        }
+    }
+    return STATUS_OK;
+}
+
+void profile_end_kernels(Measurement *m) {
+    if (!m->kernels) return;
+    for (int64_t i = 0; m->kernels->of && i < m->profile->n_ops; i++)
+        memory_free(m->kernels->of[i].alone.samples);
+    memory_free(m->kernels->of);
+    reuse_free(m->kernels->reuse);
+    memory_free(m->kernels);
+    m->kernels = NULL;
 }

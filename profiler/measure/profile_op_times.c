@@ -64,7 +64,6 @@ Status profile_take_events(Measurement *m) {
         for (int64_t k = 0; k < steps; k++) {
             const ProfileEvent *event = &m->timeline.events[k * profile->n_ops + i];
             seconds += seconds_of(m, k * profile->n_ops + i);
-            profile->ops[i].handed += event->handed;
             profile->ops[i].woken += event->woken;
         }
         add_op(profile, &profile->ops[i], seconds / (double)steps);

@@ -57,9 +57,8 @@ double work_infer_seconds(const Work *work);
 // `looks`: where an op was faster than its roof, it looks at the ceilings for longer, and raises in
 // this profile alone what is still too low.
 void profile_judge(Profile *profile, bool looks);
-// time_parts.c: of every op and phase that has a roof; and the sums of their ops' roofs.
-void profile_part_time(Profile *profile);
-void profile_add_up_roofs(Profile *profile);
+// time_terms.c: the terms of each layer and phase, from the roofs and times of its ops.
+void profile_find_terms(Profile *profile);
 
 // What one step of the current context's device costs: the second of two steps is counted, so that
 // gradients and optimizer state exist. Afterwards the ledger's peak is the step's.
@@ -108,10 +107,11 @@ typedef struct Measurement {
     int64_t faults;    // of pages, in all of them
     double clock;      // what a reading adds
     // Of a device with stamps:
-    int64_t *marks;   // readings of a sample's phases
-    double stamp;     // what a stamp adds to what lies between two
-    double launching; // how long the host launched the last observed step
-    StepTimes step;   // the last unobserved one, by which what is ahead is estimated
+    int64_t *marks;              // readings of a sample's phases
+    double stamp;                // what a stamp adds to what lies between two
+    double launching;            // how long the host launched the last observed step
+    StepTimes step;              // the last unobserved one, by which what is ahead is estimated
+    struct KernelTimes *kernels; // profile_kernels.c; NULL: they do not run again
 } Measurement;
 
 // profile_progress.c: tells the caller how far a profile is, whose measurement is still to come, by
@@ -121,7 +121,6 @@ typedef enum ProfileStage {
     STAGE_ROUNDS,
     STAGE_INFERENCE,
     STAGE_WAITS,
-    STAGE_KERNELS,
     STAGE_PROBES,
     STAGE_COUNT
 } ProfileStage;
@@ -130,6 +129,7 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
                        double start);
 
 Status latency_make_room(Latency *latency, int64_t samples);
+Status latency_summarise(Latency *latency); // of no samples: nothing
 static inline void latency_push(Latency *latency, double seconds) {
     if (latency->samples) latency->samples[latency->count++] = seconds;
 }
@@ -142,8 +142,12 @@ Status profile_take_launches(Measurement *m);
 // profile_statistics.c: from the samples of a measurement to what they say.
 Status profile_finish(Measurement *m);
 
-// profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card.
-Status profile_measure_kernels(const Measurement *m);
+// profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card, or without
+// ceilings. Room for so many samples; one sample of each kernel, in a step more; their medians.
+Status profile_begin_kernels(Measurement *m, int64_t samples);
+Status profile_run_kernels(Measurement *m);
+Status profile_finish_kernels(Measurement *m);
+void profile_end_kernels(Measurement *m);
 
 // profile.c: what the process and the ledger take by now.
 void profile_take_process(Profile *profile);

@@ -13,7 +13,8 @@ static double limited(double each, double fewest, double most, double limit) {
 // Seconds that each stage will take, by what a step takes.
 static void expect(const Work *work, const ProfileOptions *o, const StepTimes *step,
                    double seconds[STAGE_COUNT]) {
-    double round = 2.0 * step->total, forward = fmax(step->forward, 1e-9);
+    bool kernels = o->machine && work->x->device->on_host; // of every third round, in 3 more steps
+    double round = (kernels ? 3.0 : 2.0) * step->total, forward = fmax(step->forward, 1e-9);
     forward /= (double)work_batches(work); // of one batch
     double fewest = o->iterations > 0 ? (double)o->iterations : PROFILE_FEWEST_SAMPLES;
     double most = o->iterations > 0 ? (double)o->iterations : PROFILE_MOST_SAMPLES;
@@ -30,10 +31,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     seconds[STAGE_WAITS] = o->loader ? limited(step->total, PROFILE_FEWEST_SAMPLES,
                                                PROFILE_MOST_WAITS, 0.25 * o->seconds)
                                      : 0.0;
-    bool again =
-        o->machine && work->x->device->on_host; // a step, and each of its kernels once more
-    seconds[STAGE_KERNELS] = again ? 2.0 * step->total : 0.0;
-    seconds[STAGE_PROBES] = again ? 0.2 * o->seconds : 0.0; // about
+    seconds[STAGE_PROBES] = kernels ? 0.2 * o->seconds : 0.0; // about
 }
 
 // `done` of a stage is, and all before it.
@@ -57,7 +55,7 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     double seconds[STAGE_COUNT];
     expect(m->work, &m->options, &m->step, seconds);
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
-    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_KERNELS;
+    bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_PROBES;
     bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever is first
     double share = by_time ? timed : has_limit ? fmax(timed, counted) : counted;
     tell(m->work, &m->options, &m->step, stage, fmin(1.0, share));

@@ -8,25 +8,25 @@
 #include "profiler/measure/system.h"
 #include "tensor/given.h"
 
-static Status summarise(Latency *latency) {
+Status latency_summarise(Latency *latency) {
     if (!latency->samples || latency->count == 0) return STATUS_OK;
     return statistics_summarise(latency->samples, latency->count, &latency->statistics);
 }
 
 // The median: what a step lost to others now and then is in its spread.
 static void finish_system(Measurement *m) {
-    TimeParts *parts = &m->profile->totals[REPORT_STEP].parts;
+    TimeTerms *terms = &m->profile->totals[REPORT_STEP].terms;
     double steps = (double)(m->processor.count * m->profile->steps_per_sample);
     double faults = (double)m->faults / steps;
-    parts->off_core = m->off_core.statistics.median;
-    parts->fault = faults > 0.0 ? faults * system_fault_seconds() : 0.0;
+    terms->faults = faults > 0.0 ? faults * system_fault_seconds() : 0.0;
+    terms->others = m->off_core.statistics.median + terms->faults;
 }
 
 // Each observed step against the unobserved one before it.
 static Status finish_overhead(Profile *profile, Latency *observed) {
     const double *step = profile->totals[REPORT_STEP].latency.samples;
     for (int64_t i = 0; i < observed->count; i++) observed->samples[i] /= fmax(step[i], 1e-9);
-    Status status = summarise(observed);
+    Status status = latency_summarise(observed);
     if (status || observed->count == 0) return status;
     const LatencyStatistics *ratio = &observed->statistics;
     profile->overhead_fraction = ratio->median - 1.0;
@@ -65,21 +65,22 @@ double profile_layer_seconds(const ProfileLayer *layer) {
 
 Status profile_finish(Measurement *m) {
     Profile *profile = m->profile;
-    Status status = summarise(&m->processor);
-    if (!status) status = summarise(&m->off_core);
+    Status status = latency_summarise(&m->processor);
+    if (!status) status = latency_summarise(&m->off_core);
     if (!status) finish_system(m);
-    if (!status) status = summarise(&profile->inference);
-    if (!status) status = summarise(&profile->data_wait);
-    if (!status) status = summarise(&profile->launch);
-    if (!status) status = summarise(&profile->batch_copy);
+    if (!status) status = profile_finish_kernels(m);
+    if (!status) status = latency_summarise(&profile->inference);
+    if (!status) status = latency_summarise(&profile->data_wait);
+    if (!status) status = latency_summarise(&profile->launch);
+    if (!status) status = latency_summarise(&profile->batch_copy);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
-        status = summarise(&profile->totals[p].latency);
+        status = latency_summarise(&profile->totals[p].latency);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)
-        status = summarise(&profile->ops[i].latency);
+        status = latency_summarise(&profile->ops[i].latency);
     double layers = 0.0;
     for (int i = 0; i < profile->n_layers; i++) {
         for (int p = 0; p < REPORT_STEP && !status; p++)
-            status = summarise(&profile->layers[i].phase[p].latency);
+            status = latency_summarise(&profile->layers[i].phase[p].latency);
         layers += profile_layer_seconds(&profile->layers[i]);
     }
     double step = latency_median(&profile->totals[REPORT_STEP].latency);

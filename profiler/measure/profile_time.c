@@ -12,6 +12,7 @@
 enum {
     STEADY_WINDOW = 5, // steps; two windows in a row whose medians agree are steady
     MOST_WARMUP = 200,
+    KERNELS_EVERY = 3, // rounds
 };
 static const double steady_tolerance = 0.02;
 
@@ -154,12 +155,21 @@ static Status warm_up(Measurement *m) {
     return STATUS_OK;
 }
 
-// Unobserved and observed in turns: as many rounds as asked for; else until the time is used up,
-// within bounds. Percentiles that need more samples go on without the observed ones.
+// After it an untimed step, so that the next one finds the caches as a step leaves them.
+static Status kernel_turn(Measurement *m, bool last) {
+    StepTimes ignored;
+    Status status = profile_run_kernels(m);
+    return status || last || !m->kernels ? status : work_step(m->work, &ignored);
+}
+
+// Unobserved and observed in turns, and of every third round the kernels alone: as many rounds as
+// asked for; else until the time is used up, within bounds. Percentiles that need more samples go
+// on without the observed ones.
 static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
     const ProfileOptions *o = &m->options;
     double start = clock_seconds();
     int64_t samples = enough > rounds ? enough : rounds;
+    int64_t kernels_at = (rounds < KERNELS_EVERY ? rounds : KERNELS_EVERY) - 1;
     for (int64_t i = 0; i < samples; i++) {
         double gone = clock_seconds() - start;
         bool late = o->iterations == 0 && i >= PROFILE_FEWEST_SAMPLES && gone > o->seconds;
@@ -170,6 +180,8 @@ static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
         profile_tell_done(m, STAGE_ROUNDS, i, samples, start);
         Status status = unobserved_sample(m);
         if (!status && observe) status = observed_sample(m);
+        bool kernels = observe && i % KERNELS_EVERY == kernels_at;
+        if (!status && kernels) status = kernel_turn(m, i + 1 == samples);
         if (status) return status;
     }
     return STATUS_OK;
@@ -242,6 +254,7 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = latency_make_room(&m.processor, samples);
     if (!status) status = latency_make_room(&m.off_core, samples);
     if (!status) status = profile_begin_device(&m, rounds);
+    if (!status) status = profile_begin_kernels(&m, 1 + rounds / KERNELS_EVERY);
     TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
                               .device = work->x->device};
     if (!status) status = timeline_new(&m.timeline, events);
@@ -249,11 +262,11 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     if (!status) status = measure_inference(&m, rounds);
     if (!status) status = measure_data_wait(&m);
     if (!status) status = profile_measure_copy(&m);
-    if (!status) status = profile_measure_kernels(&m);
     if (!status) status = profile_finish(&m);
     profile_take_process(profile);
     if (!status && !is_stopped(&m)) profile_measure_probes(&m);
     profile->cut_short = is_stopped(&m);
+    profile_end_kernels(&m);
     timeline_free(&m.timeline);
     memory_free(m.observed.samples);
     memory_free(m.processor.samples);

@@ -1,6 +1,6 @@
 // profile_verdict.c -- holds every phase and every op of a profile against the machine's ceilings,
 // and raises those that an op was seen to beat. Not here: the ceilings' law (machine/roofline.c),
-// or where time went (time_parts.c).
+// or where time went (time_terms.c).
 #include <math.h>
 #include <stdio.h>
 
@@ -117,11 +117,8 @@ static void raise_ceilings(Profile *profile) {
     judge_all(profile);
 }
 
-// The terms of time need the roofs. (A card's kernels do not run again.)
 void profile_judge(Profile *profile, bool looks) {
     judge_all(profile);
     if (looks) raise_ceilings(profile);
-    profile_add_up_roofs(profile);
-    if (profile->totals[REPORT_STEP].latency.count > 0 && !profile->machine.device[0])
-        profile_part_time(profile);
+    profile_find_terms(profile); // which needs the roofs
 }

@@ -47,9 +47,7 @@ static bool is_launched(const Timeline *timeline, const OpCall *call) {
 
 static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
-    PoolCounts before = pool_counts(context_current()->pool);
-    timeline->handed = before.handed;
-    timeline->woken = before.woken;
+    timeline->woken = pool_counts(context_current()->pool).woken;
     if (timeline->device_times) timeline_begin_on_device(timeline, is_launched(timeline, call));
     begin(timeline);
 }
@@ -74,9 +72,7 @@ static void op_end(Observer *observer, const OpCall *call) {
     event->kind = EVENT_OP;
     event->site = context->site;
     event->phase = (uint8_t)context->phase;
-    PoolCounts now = pool_counts(context->pool);
-    event->handed = (uint32_t)(now.handed - timeline->handed);
-    event->woken = (uint32_t)(now.woken - timeline->woken);
+    event->woken = pool_counts(context->pool).woken - timeline->woken;
     if (!timeline->costs) return;
     int64_t index = event - timeline->events;
     bool failed = context->error.status, moves = !failed && !(call->op->flags & OP_VIEW);

@@ -31,11 +31,9 @@ typedef struct ProfileEvent {
         int64_t category;    // EVENT_MEMORY: MemoryCategory
         bool to_host;        // EVENT_COPY: else to the device
     };
-    __extension__ union {
-        double value; // EVENT_COUNTER, EVENT_MEMORY; EVENT_COPY: bytes
-        struct {
-            uint32_t handed, woken; // EVENT_OP: ranges given to other threads, and to sleeping ones
-        };
+    union {
+        double value;  // EVENT_COUNTER, EVENT_MEMORY; EVENT_COPY: bytes
+        int64_t woken; // EVENT_OP: sleeping threads that were given ranges of it
     };
     int32_t site;   // of the context it ran in (EVENT_SITE: itself); -1: outside any layer
     uint8_t phase;  // Phase, as the op ended
@@ -75,7 +73,7 @@ typedef struct Timeline {
     int64_t count, capacity;
     int64_t dropped; // events that found the buffer full
     const Machine *machine;
-    int64_t handed, woken;    // by the pool, before the op that runs
+    int64_t woken;            // by the pool, before the op that runs
     Device *device;           // of the options, where it makes a difference
     EventTimes *device_times; // beside events; NULL: the device has no stamps
     int64_t *readings;        // room for those

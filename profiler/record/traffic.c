@@ -17,7 +17,6 @@ void traffic_add(Traffic *to, const Traffic *more) {
     for (int team = 0; team < TEAM_COUNT; team++) {
         for (int i = 0; i < MACHINE_MAX_LEVELS; i++)
             add_level(&to->level[team][i], &more->level[team][i]);
-        add_level(&to->other[team], &more->other[team]);
         to->slow[team].roots += more->slow[team].roots;
         to->slow[team].divisions += more->slow[team].divisions;
     }
@@ -28,7 +27,6 @@ void traffic_add(Traffic *to, const Traffic *more) {
 void traffic_add_op(Traffic *to, const OpTraffic *op, const OpCost *cost) {
     if (!GIVEN(to) || !GIVEN(op) || !GIVEN(cost)) return;
     for (int i = 0; i < MACHINE_MAX_LEVELS; i++) add_level(&to->level[op->team][i], &op->level[i]);
-    add_level(&to->other[op->team], &op->other);
     to->slow[op->team].roots += op->slow.roots;
     to->slow[op->team].divisions += op->slow.divisions;
     to->handoffs += op->handoffs;
@@ -122,14 +120,10 @@ typedef struct Found {
     int first, last; // levels that have any
 } Found;
 
-static LevelTraffic moved(Touch touch, uint64_t bytes) {
-    return (LevelTraffic){.read = touch.read ? bytes : 0,
-                          .written = touch.written ? bytes : 0,
-                          .allocated = touch.written && !touch.read ? bytes : 0};
-}
-
 static void add_found(Found *found, int level, Touch touch, uint64_t bytes) {
-    const LevelTraffic more = moved(touch, bytes);
+    const LevelTraffic more = {.read = touch.read ? bytes : 0,
+                               .written = touch.written ? bytes : 0,
+                               .allocated = touch.written && !touch.read ? bytes : 0};
     add_level(&found->op->level[level], &more);
     if (level < found->first) found->first = level;
     if (level > found->last) found->last = level;
@@ -142,11 +136,7 @@ static void add_part(Found *found, int level, bool others, Touch touch, uint64_t
     if (others && threads > 1) {
         int shared = machine_shared_level(found->machine);
         if (level < shared) near = bytes / (uint64_t)threads;
-        if (near < bytes) {
-            const LevelTraffic other = moved(touch, bytes - near);
-            add_level(&found->op->other, &other);
-            add_found(found, shared, touch, bytes - near);
-        }
+        if (near < bytes) add_found(found, shared, touch, bytes - near);
     }
     add_found(found, level, touch, near);
 }
@@ -180,13 +170,6 @@ static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *lef
     return given;
 }
 
-// What was found there counts as `level` of `here` does.
-static void share_other(LevelTraffic *other, const LevelTraffic *level, const LevelTraffic *here) {
-    other->read = part_of(level->read, other->read, here->read);
-    other->written = part_of(level->written, other->written, here->written);
-    other->allocated = part_of(level->allocated, other->allocated, here->allocated);
-}
-
 void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const OpCost *cost,
                   OpTraffic *traffic) {
     if (!GIVEN(reuse) || !GIVEN(op) || !GIVEN(cost) || !GIVEN(traffic)) return;
@@ -198,7 +181,6 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
     reuse_end_op(reuse);
     LevelTraffic total = {0};
     uint64_t reads = cost->bytes_read, writes = cost->bytes_written;
-    int shared = machine_shared_level(machine);
     for (int i = found.first; i <= found.last; i++) add_level(&total, &traffic->level[i]);
     for (int i = found.first; i <= found.last; i++) {
         LevelTraffic *level = &traffic->level[i];
@@ -206,7 +188,6 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
         level->read = share(cost->bytes_read, here.read, total.read, &reads);
         level->written = share(cost->bytes_written, here.written, total.written, &writes);
         level->allocated = part_of(level->written, here.allocated, here.written);
-        if (i == shared) share_other(&traffic->other, level, &here);
     }
     LevelTraffic *last = &traffic->level[machine->n_levels - 1];
     last->read += reads; // what rounding left, and a kernel without operands

@@ -17,16 +17,14 @@ typedef struct LevelTraffic { // bytes at one level
 // Of one op, which one team did.
 typedef struct OpTraffic {
     LevelTraffic level[MACHINE_MAX_LEVELS];
-    LevelTraffic other; // of these, what lay in the caches of another team's cores: see below
-    OpSlow slow;        // of its FLOPs
-    int64_t handoffs;   // ranges of its work that go to other threads (op_handoffs)
+    OpSlow slow;      // of its FLOPs
+    int64_t handoffs; // ranges of its work that go to other threads (op_handoffs)
     Team team;
 } OpTraffic;
 
 // Of several: what each team moved, and those of its FLOPs that are slow.
 typedef struct Traffic {
     LevelTraffic level[TEAM_COUNT][MACHINE_MAX_LEVELS];
-    LevelTraffic other[TEAM_COUNT];
     OpSlow slow[TEAM_COUNT];
     uint64_t flops_alone; // of their total FLOPs, TEAM_ONE's
     int64_t handoffs;
@@ -61,8 +59,8 @@ OpTouched traffic_touched(const OpCall *call, const OpCost *cost, Touch *touches
 // Touches these, and tells what was moved at which level. The level of an operand is the smallest
 // that held it when it was last touched and still does (reuse.h), and that holds what this op has
 // under way. Caches that cores have for themselves hold it only as far as the same team touched it;
-// of what one thread touched, all threads find their own share there; the rest, `other`, comes from
-// the first level that all cores share, or from farther, and counts there.
+// of what one thread touched, all threads find their own share there; the rest comes from the
+// first level that all cores share, or from farther, and counts there.
 void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const OpCost *cost,
                   OpTraffic *traffic);
 

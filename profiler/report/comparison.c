@@ -114,7 +114,7 @@ static void print_times(const Compared *rows, int n, bool ran, FILE *file) {
     for (int i = 0; i < n; i++) {
         const Profile *profile = rows[i].profile;
         const ProfilePhase *step = &profile->totals[REPORT_STEP];
-        const Latency best = {.statistics.median = step->op_roofs},
+        const Latency best = {.statistics.median = step->terms.roofs},
                       *latency = ran ? &step->latency : &best;
         int64_t room = profile->machine.memory_bytes;
         const char *fits = room == 0 ? "-" : profile->measured.peak.total <= room ? "yes" : "NO";

@@ -121,13 +121,13 @@ static double share_of_memory(const Profile *profile) {
     for (int64_t i = 0; i < profile->n_ops; i++)
         if (profile->ops[i].roofline.roof_bound == BOUND_MEMORY)
             waits += profile->ops[i].roofline.roof_seconds;
-    return waits / profile->totals[REPORT_STEP].op_roofs;
+    return waits / profile->totals[REPORT_STEP].terms.roofs;
 }
 
 // By the ceilings of a machine that is not here: how long a step takes there at best, and whether
 // it fits.
 static void print_bound(const Profile *profile, FILE *file) {
-    double step = profile->totals[REPORT_STEP].op_roofs;
+    double step = profile->totals[REPORT_STEP].terms.roofs;
     const Machine *machine = &profile->machine;
     if (!(step > 0.0)) return;
     const Latency best = {.statistics.median = step};

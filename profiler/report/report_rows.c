@@ -33,7 +33,7 @@ static void add_phase(ProfilePhase *sum, const ProfilePhase *phase) {
     cost_add(&sum->cost, phase->cost);
     sum->ops += phase->ops;
     sum->roofline.roof_seconds += phase->roofline.roof_seconds;
-    sum->op_roofs += phase->op_roofs;
+    sum->terms.roofs += phase->terms.roofs;
     sum->roofline.judged = sum->roofline.judged || phase->roofline.judged;
     if (phase->latency.count == 0) return;
     sum->latency.count = 1;
@@ -68,7 +68,7 @@ static double weight_of(const Profile *profile, const ProfileLayer *layer) {
     bool timed = profile->totals[REPORT_STEP].latency.count > 0;
     const ProfilePhase *step = &layer->phase[REPORT_STEP];
     if (timed) return profile_layer_seconds(layer);
-    return profile->has_machine ? step->op_roofs : (double)op_cost_total_flops(step->cost);
+    return profile->has_machine ? step->terms.roofs : (double)op_cost_total_flops(step->cost);
 }
 
 static bool belongs(const Group *group, const ProfileLayer *layer) {

@@ -25,7 +25,7 @@ static Units choose_units(const Profile *profile) {
     double total = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost);
     bool timed = profile->totals[REPORT_STEP].latency.count > 0;
     double whole = timed ? latency_median(&profile->totals[REPORT_STEP].latency)
-                         : profile->totals[REPORT_STEP].op_roofs;
+                         : profile->totals[REPORT_STEP].terms.roofs;
     // What is unattributed may be the larger on a noisy machine.
     double most = timed ? fmax(whole, fabs(profile->unattributed_seconds)) : whole;
     int i = 0;
@@ -40,7 +40,7 @@ static Units choose_units(const Profile *profile) {
 // ---- cells -----------------------------------------------------------------------------------
 static Text cell_time(const ProfilePhase *phase, const Units *units) {
     if (units->timed ? phase->latency.count == 0 : phase->ops == 0) return (Text){""};
-    return text_duration_in(units->timed ? phase->latency.statistics.median : phase->op_roofs,
+    return text_duration_in(units->timed ? phase->latency.statistics.median : phase->terms.roofs,
                             units->time);
 }
 
@@ -70,7 +70,7 @@ static Text cell_share(double share) {
 
 static void add_times(const Table *table, const ReportRow *row, const Units *units, bool whole) {
     const ProfilePhase *phase = row->phase;
-    double seconds = units->timed ? row->seconds : phase[REPORT_STEP].op_roofs,
+    double seconds = units->timed ? row->seconds : phase[REPORT_STEP].terms.roofs,
            share = seconds / units->whole;
     table_add(table,
               (TableCells){row->label.s, row->parameters.s,
@@ -129,7 +129,7 @@ static void add_unattributed(const Table *table, const Profile *profile, const U
 }
 
 static void print_below(const Table *table, const Profile *profile, const Units *units) {
-    explain_step_parts(profile, table->file);
+    explain_step_terms(profile, table->file);
     double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
                      rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * units->whole)

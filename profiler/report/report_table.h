@@ -34,9 +34,9 @@ bool report_is_noise(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Machine *machine, const Roofline *roofline);
 
-// explain_time.c: "where it went   roof 700 us + kernels 52.0 us + left 31.0 us (4%)"; nothing
+// explain_time.c: "where it went   roofs 700 us + kernels 52.0 us + left 31.0 us (4%)"; nothing
 // where that is not known.
-void explain_step_parts(const Profile *profile, FILE *file);
+void explain_step_terms(const Profile *profile, FILE *file);
 
 // ---- report_rows.c: what has a row. Of few layers each; of many those that are alike together,
 // and of these those that take most.

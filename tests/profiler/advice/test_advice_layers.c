@@ -49,14 +49,14 @@ START_TEST(a_layer_far_from_its_roof_is_named) {
                                 "500 us, its roof allows 150 us; at 50% of it 200 us less", 200e-6,
                                 0, true});
     ck_assert_ptr_null(strstr(sample_find(&s, "fc1")->evidence, "Most"));
-    TimeParts *parts = &s.layers[FC1].phase[REPORT_STEP].parts;
-    *parts = (TimeParts){.roof = 150e-6, .kernel = 200e-6, .handoff = 20e-6, .wake = 10e-6};
+    TimeTerms *terms = &s.layers[FC1].phase[REPORT_STEP].terms;
+    *terms = (TimeTerms){.roofs = 150e-6, .kernels = 200e-6, .threads = 30e-6};
     static const char *const most[] = {"its kernels, alone and warm, 200 us",
                                        "its threads, handed to and woken, 230 us",
                                        "what nothing measured explains, 300 us"};
     for (int i = 0; i < 3; i++) {
-        if (i == 1) parts->wake = 210e-6;
-        if (i == 2) *parts = (TimeParts){.roof = 150e-6, .kernel = 50e-6};
+        if (i == 1) terms->threads = 230e-6;
+        if (i == 2) *terms = (TimeTerms){.roofs = 150e-6, .kernels = 50e-6};
         ck_assert_ptr_nonnull(strstr(sample_find(&s, "fc1")->evidence, most[i]));
     }
     sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.7);

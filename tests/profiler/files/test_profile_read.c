@@ -82,7 +82,7 @@ END_TEST
 // It is the difference of two clocks, over all steps of a sample.
 START_TEST(next_to_nothing_off_the_cores_comes_back) {
     begin();
-    profile.totals[REPORT_STEP].parts.off_core = 3e-17;
+    profile.totals[REPORT_STEP].terms.others = 3e-17;
     char *all = profile_text_new(&profile);
     ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
     ck_assert_double_ge(saved.off_core, 0.0);

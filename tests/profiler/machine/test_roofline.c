@@ -203,24 +203,6 @@ START_TEST(teams_are_judged_by_their_own_ceilings) {
 }
 END_TEST
 
-// 16,000 bytes take 160 ns, of which 60 ns are another core's data; under 130 ns of arithmetic it
-// is the part that sticks out.
-START_TEST(what_another_core_has_is_a_part_of_the_roof) {
-    RooflineInput input = {.cost = {.bytes_read = 16000},
-                           .traffic = {.level = {[TEAM_ALL] = {{0}, {.read = 16000}}},
-                                       .other = {[TEAM_ALL] = {.read = 6000}}},
-                           .seconds = not_measured};
-    check_near(roofline_judge(&core, &input).other_core_seconds, 60e-9, 1e-14, "of memory");
-    input.cost.macs = 6500;
-    check_near(roofline_judge(&core, &input).other_core_seconds, 30e-9, 1e-14, "beyond products");
-    input.cost.macs = 16000;
-    ck_assert_double_eq(roofline_judge(&core, &input).other_core_seconds, 0.0);
-    input.cost.macs = 0;
-    input.traffic.other[TEAM_ALL].read = 0;
-    ck_assert_double_eq(roofline_judge(&core, &input).other_core_seconds, 0.0);
-}
-END_TEST
-
 START_TEST(roots_and_divisions_are_a_floor) {
     char text[ROOFLINE_TEXT];
     RooflineInput input = {.cost = {.elementwise_flops = 100, .bytes_read = 8},
@@ -441,7 +423,6 @@ int main(void) {
         {the_level_named_costs_most_not_holds_most, 0},
         {time_follows_the_lines_that_move, LINE_CASES},
         {teams_are_judged_by_their_own_ceilings, 0},
-        {what_another_core_has_is_a_part_of_the_roof, 0},
         {roots_and_divisions_are_a_floor, 0},
         {says_what_a_stopwatch_says, WORKLOADS},
         {the_largest_figure_is_the_bound, FIGURE_CASES},
