@@ -85,7 +85,12 @@ typedef enum ProfileKind { // what a step is
     PROFILE_INFERENCE,     // forward, without gradients, in inference mode
 } ProfileKind;
 
-enum { PROFILE_UNCOUNTED = 64, PROFILE_PATHS = 400, PROFILE_MOST_BATCHES = 1 << 10 };
+enum {
+    PROFILE_LEFT_OUT = 4,
+    PROFILE_UNCOUNTED = 64,
+    PROFILE_PATHS = 400,
+    PROFILE_MOST_BATCHES = 1 << 10
+};
 
 typedef struct ProfileRecompute { // what marking layers changed (layer_recompute)
     int64_t layers;               // marked; 0: the rest is zero
@@ -101,8 +106,7 @@ typedef struct ProfileRecompute { // what marking layers changed (layer_recomput
 // A change that was tried for a few steps, in rounds of turns with the step as it was.
 typedef enum ProbeKind {
     PROBE_LARGER_BATCH, // PROBE_LARGER times the samples
-    PROBE_HALF_BATCH,
-    PROBE_SGD, // in place of an optimizer that keeps state
+    PROBE_SGD,          // in place of an optimizer that keeps state
     PROBE_FEWER_THREADS,
     PROBE_RECOMPUTE, // of ProfileRecompute.pattern
     PROBE_COUNT
@@ -166,6 +170,10 @@ typedef struct Profile {
     int64_t warmup;      // steps that ran before the first sample
     bool steady; // at least 20 samples without a trend (statistics.h), and their IQR is under 10 %
     bool trend;  // they have one
+    double others_share; // of the time in which its threads wanted a core while steps were
+                         // measured, other work had it; NaN: not known
+    const char *left_out[PROFILE_LEFT_OUT]; // what there was no time for: "forward alone"
+    int n_left_out;
     bool cut_short; // by the caller's wish (ProfileOptions.stop): not all was measured
     Probe probes[PROBE_COUNT];
     int64_t steps_per_sample; // 1, or as many as it takes for the clock to tell
@@ -204,7 +212,9 @@ typedef struct ModelSource {
 typedef struct ProfileOptions {
     int64_t warmup;         // steps before the first sample; 0: until steady, 10 to 200
     int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
-    double seconds;         // time limit of a measurement when iterations is 0
+    double seconds;         // of a measurement when iterations is 0. Without percentiles and
+                            // most_seconds all of the profile ends in 20 times that, or, where a
+                            // step takes longer than it, after seven steps (Profile.left_out)
     bool percentiles;       // as many samples of whole steps as p99.9 needs, whatever these limits
     double most_seconds;    // beyond it iterations and percentiles end, too; 0: no such limit
     LossFunction loss;      // of training; NULL: loss_cross_entropy

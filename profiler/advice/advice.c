@@ -11,9 +11,9 @@
 #include "tensor/given.h"
 
 static AdviceRule *const rules[] = {
-    advice_larger_batch,  advice_optimizer, advice_fusing,  advice_fewer_layers,
-    advice_far_from_roof, advice_data,      advice_threads, advice_at_roof,
-    advice_half_batch,    advice_recompute,
+    advice_larger_batch, advice_optimizer,     advice_fusing,
+    advice_fewer_layers, advice_far_from_roof, advice_data,
+    advice_threads,      advice_at_roof,       advice_recompute,
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 

@@ -1,6 +1,5 @@
-// advice_batch.c -- what a larger or a smaller batch would change, and what recomputing: memory for
-// time. A step spends part of its time however many samples are in it; that can be read off the
-// profile.
+// advice_batch.c -- what a larger batch would change, and what recomputing: memory for time. A step
+// spends part of its time however many samples are in it; that can be read off the profile.
 #include <math.h>
 
 #include "profiler/advice/advice_rules.h"
@@ -10,8 +9,7 @@ enum {
     LARGER = PROBE_LARGER, // times the batch: twice is often within the spread of two runs
     MOST_BATCH = 1 << 24,
 };
-static const double least_gain = 0.02;        // of samples/s, provable
-static const double least_memory_share = 0.5; // of the peak, for what grows with the batch
+static const double least_gain = 0.02; // of samples/s, provable
 
 double advice_known(double seconds) { return isfinite(seconds) && seconds > 0.0 ? seconds : 0.0; }
 
@@ -104,33 +102,6 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     else
         snprintf(advice->text, sizeof(advice->text), "larger batch: %.32s %.15s/s, %s%.12s", by.s,
                  profile->unit, more >= 0 ? "+" : "", text_bytes_si(more).s);
-    return true;
-}
-
-// The other direction, with its price: less memory, and the shared time paid for fewer samples.
-bool advice_half_batch(const Profile *profile, double step, Advice *advice) {
-    const MemoryUse *peak = &profile->measured.peak;
-    int64_t growing = peak->category[MEM_ACTIVATION] + peak->category[MEM_DATA];
-    int64_t fewer = profile->batch - profile->batch / 2;
-    if (profile->batch < 2 || profile->bytes_per_sample <= 0) return false;
-    if ((double)growing < least_memory_share * (double)peak->total) return false;
-    SharedTime shared = advice_shared_time(profile);
-    double least = -gain(0.5, step, shared.least), most = -gain(0.5, step, shared.most);
-    advice->bytes = profile->bytes_per_sample * fewer;
-    if (advice->bytes > growing) advice->bytes = growing;
-    snprintf(advice->check, sizeof(advice->check), "--batch %lld", (long long)(profile->batch / 2));
-    Text price;
-    snprintf(price.s, sizeof(price.s), "at worst -%.0f%%", 100.0 * (isnan(most) ? least : most));
-    if (advice_probed(profile, PROBE_HALF_BATCH, step, advice)) {
-        advice->bytes = profile->probes[PROBE_HALF_BATCH].bytes;
-        price = advice_range(advice->gain_low, advice->gain_high);
-    } else {
-        say_shared(profile, &shared, step, advice);
-    }
-    advice->worth = true;
-    advice->seconds = (double)NAN;
-    snprintf(advice->text, sizeof(advice->text), "half the batch: -%.12s, %.32s %.15s/s",
-             text_bytes_si(advice->bytes).s, price.s, profile->unit);
     return true;
 }
 

@@ -8,9 +8,11 @@ bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *
     const double margin = 0.015; // of units/s: what a few steps do not tell
     const double widest = 0.15;  // of rounds: beyond it they tell nothing
     const Probe *probe = &profile->probes[kind];
+    double low = probe->low - 1.0 - margin, high = probe->high - 1.0 + margin;
     if (probe->rounds == 0 || probe->high - probe->low > widest * probe->low) return false;
-    advice->gain_low = probe->low - 1.0 - margin;
-    advice->gain_high = probe->high - 1.0 + margin;
+    if (high - low > ADVICE_WIDEST) return false;
+    advice->gain_low = low;
+    advice->gain_high = high;
     advice->seconds = advice_known(step - step / (1.0 + advice->gain_low));
     snprintf(advice->apply, sizeof(advice->apply), "%.31s", advice->check);
     snprintf(advice->assumes, sizeof(advice->assumes), "a process of its own is as this one");
@@ -25,7 +27,7 @@ bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *
 Text advice_range(double least, double most) {
     Text text;
     long low = lround(100.0 * least), high = isnan(most) ? low : lround(100.0 * most);
-    if (isnan(most))
+    if (isnan(most) || most - least > ADVICE_WIDEST)
         snprintf(text.s, sizeof(text.s), "at least %+ld%%", low);
     else if (low == high)
         snprintf(text.s, sizeof(text.s), "%+ld%%", low);

@@ -191,31 +191,19 @@ bool advice_far_from_roof(const Profile *profile, double step, Advice *advice) {
 }
 
 // ---- threads and data --------------------------------------------------------------------------
-// Threads that are idle cost nothing but their cores. (Processor time includes spinning, so that
-// this keeps silent rather than says too much.)
+// Threads that are idle cost nothing but their cores: where fewer were tried, and were as good.
 bool advice_threads(const Profile *profile, double step, Advice *advice) {
     const double least = -0.05; // of units/s: what costs more would not do
-    double mean = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is one
-    double busy = advice_known(profile->cpu_seconds) / fmax(mean, step);
     int enough = profile_threads_enough(profile);
     if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
-    if (enough >= profile->threads) return false;
+    if (enough >= profile->threads || report_is_busy(profile)) return false;
     SAY(check, "--threads %d", enough);
-    SAY(evidence,
-        "%.2f of %d threads are busy: %.12s of processor time in %.12s; waking one takes %.12s",
-        busy, profile->threads, text_duration(profile->cpu_seconds).s, text_duration(step).s,
-        text_duration(profile->machine.wake_seconds).s);
-    Text by;
-    snprintf(by.s, sizeof(by.s), "at most %.6s slower",
-             text_percent(fmax(0.0, busy / enough - 1.0)).s);
-    if (advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) {
-        if (advice->gain_low < least) return false;
-        snprintf(by.s, sizeof(by.s), "%.32s %.15s/s",
-                 advice_range(advice->gain_low, advice->gain_high).s, profile->unit);
-    }
+    if (!advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) return false;
+    if (advice->gain_low < least) return false;
     advice->worth = true;
     advice->seconds = (double)NAN;
-    SAY(text, "%d of %d threads would do: %.60s", enough, profile->threads, by.s);
+    SAY(text, "%d of %d threads would do: %.32s %.15s/s", enough, profile->threads,
+        advice_range(advice->gain_low, advice->gain_high).s, profile->unit);
     return true;
 }
 

@@ -7,16 +7,15 @@
 
 #include "profiler/advice/advice_rules.h"
 
-// How far the measured gain is from the predicted range, in points; 0 within it.
+// How far the interval of the measured gain is from the predicted range, in points; 0: they
+// overlap.
 static double missed_by(const Tried *tried) {
-    double gain = tried->ratio.median - 1.0;
-    double outside = fmax(tried->advice.gain_low - gain, gain - tried->advice.gain_high);
+    double low = tried->ratio.ci95_low - 1.0, high = tried->ratio.ci95_high - 1.0;
+    double outside = fmax(tried->advice.gain_low - high, low - tried->advice.gain_high);
     return 100.0 * fmax(0.0, outside);
 }
 
-bool tried_as_predicted(const Tried *tried) {
-    return missed_by(tried) <= (double)TRIED_TOLERANCE_POINTS;
-}
+bool tried_as_predicted(const Tried *tried) { return !(missed_by(tried) > 0.0); }
 
 static Text bytes(int64_t saved) {
     Text text;
@@ -77,6 +76,6 @@ void tried_print(const Trials *trials, const char *unit, FILE *file) {
         print_tried(&trials->tried[i], unit, file);
         good += tried_as_predicted(&trials->tried[i]);
     }
-    fprintf(file, "  %d of %d as predicted: within %d points of the range\n", good, trials->n,
-            TRIED_TOLERANCE_POINTS);
+    fprintf(file, "  %d of %d as predicted: what was measured overlaps the range\n", good,
+            trials->n);
 }

@@ -17,9 +17,7 @@ typedef struct Trials {
     int n;
 } Trials;
 
-// How far the median gain may lie outside the predicted range, in points, and still be as
-// predicted.
-enum { TRIED_TOLERANCE_POINTS = 3 };
+// Does the measured gain's interval across runs overlap the predicted range?
 bool tried_as_predicted(const Tried *tried);
 
 // The section TRIED: 80 columns; two lines more for each that went otherwise. `unit`: what a rate

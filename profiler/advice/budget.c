@@ -212,10 +212,11 @@ static Status check_loss(const Work *work) {
 static Status count_real_step(Work *work, const BudgetTask *task, OptimizerConfig config,
                               int64_t bystanders, Budget *budget) {
     ProfileMemory memory;
+    StepTimes times[2];
     StepRecord record = {0};
     Status status = real_work_begin(work, task, budget->batch, config);
     if (!status && work->kind == PROFILE_TRAINING) status = check_loss(work);
-    if (!status) status = profile_count_step(work, NULL, &record, &memory);
+    if (!status) status = profile_count_step(work, NULL, &record, &memory, times);
     if (!status) budget->measured_bytes = memory.peak.total - bystanders;
     step_record_free(&record);
     work_end(work);

@@ -216,6 +216,8 @@ static int64_t unseen_between(const Sample *samples, int n) {
 }
 
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
+    enum { LEAST_SAMPLES = 3 };
+    const double most_error = 0.25; // beyond it the line foretells nothing
     Sample samples[SWEEP_VALUES];
     int n = 0;
     if (axis < 0) return false;
@@ -225,16 +227,18 @@ bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
         if (point->state != SWEEP_MEASURED || !(point->seconds > 0.0) || !(batch > 0.0)) continue;
         samples[n++] = (Sample){batch, point->seconds};
     }
-    *fit = (SweepFit){.first = first};
-    if (n < 3 || !fit_line(samples, n, -1, &fit->fixed, &fit->each)) return false;
     qsort(samples, (size_t)n, sizeof(Sample), by_batch);
+    const Sample *from = samples; // a batch of one sample has kernels of its own
+    if (n > LEAST_SAMPLES && samples[0].batch == 1.0) from++, n--;
+    *fit = (SweepFit){.first = first, .from = n > 0 ? (int64_t)from->batch : 0};
+    if (n < LEAST_SAMPLES || !fit_line(from, n, -1, &fit->fixed, &fit->each)) return false;
     for (int i = 0; i < n; i++) {
         double fixed, each;
-        bool foretold = fit_line(samples, n, i, &fixed, &each);
-        double predicted = foretold ? fixed + each * samples[i].batch : 0.0;
-        fit->error = fmax(fit->error, fabs(predicted / samples[i].seconds - 1.0));
+        bool foretold = fit_line(from, n, i, &fixed, &each);
+        double predicted = foretold ? fixed + each * from[i].batch : 0.0;
+        fit->error = fmax(fit->error, fabs(predicted / from[i].seconds - 1.0));
     }
-    fit->batch = unseen_between(samples, n);
+    fit->batch = unseen_between(from, n);
     fit->seconds = fit->fixed + fit->each * (double)fit->batch;
-    return true;
+    return fit->error <= most_error;
 }

@@ -81,7 +81,9 @@ Status sweep_judge(Sweep *sweep);
 bool sweep_trade(const Sweep *sweep, int64_t point, double *takes, double *gives);
 
 typedef struct SweepFit {
-    int64_t first;      // point: its other axes tell of which
+    int64_t first; // point: its other axes tell of which
+    int64_t
+        from; // the smallest batch of the line: 1 has other kernels, and is left out where it can
     double fixed, each; // a step takes fixed + each * batch seconds; neither is below 0
     double error;       // of a point that the others predict, the largest: 0.04 is 4 %
     int64_t batch;      // one that was not measured, between those that were,
@@ -89,7 +91,7 @@ typedef struct SweepFit {
 } SweepFit;
 // Of the points that differ from `first` in `axis` (the batch) alone: least squares of relative
 // errors. False where fewer than three of them were measured, where larger batches take no longer,
-// or there is no such axis.
+// where the error is above 25 %, or there is no such axis.
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit);
 int sweep_axis(const Sweep *sweep, const char *name); // -1: there is none
 

@@ -259,9 +259,9 @@ static void print_fits(const Sweep *sweep, FILE *file) {
                          sweep->axes[a].name, sweep->axes[a].values[at[a]]);
         }
         snprintf(line, sizeof(line),
-                 "a step takes %s + %s x batch%.120s, within %s where each is foretold from the "
-                 "others; batch %lld would take %s",
-                 text_duration(fit.fixed).s, text_duration(fit.each).s, others,
+                 "a step takes %s + %s x batch%.120s from batch %lld on, within %s where each is "
+                 "foretold from the others; batch %lld would take %s",
+                 text_duration(fit.fixed).s, text_duration(fit.each).s, others, (long long)fit.from,
                  text_percent(fmax(fit.error, 0.01)).s, (long long)fit.batch,
                  text_duration(fit.seconds).s);
         if (told++ == 0) fputc('\n', file);

@@ -6,30 +6,26 @@
 #include "profiler/explain/explain_parts.h"
 #include "profiler/report/report_table.h"
 
-// " + others 1.22 ms (1.20 ms off the cores, 20.0 us page faults)"
-static void say_others(Flow *flow, const TimeTerms *terms, double least) {
-    double off = terms->others - terms->faults;
-    flow_say(flow, " + others %s", text_duration(terms->others).s);
-    if (off >= least && terms->faults >= least)
-        flow_say(flow, " (%s off the cores, %s page faults)", text_duration(off).s,
-                 text_duration(terms->faults).s);
-    else
-        flow_say(flow, " (%s)", off >= least ? "off the cores" : "page faults");
-}
-
-// "roofs 700 us + kernels 52.0 us + threads 12.0 us + left 31.0 us (4%)", without terms that are
-// under half a percent.
+// "700 us at best + 52.0 us slower kernels + 12.0 us threads + 31.0 us not explained (4%)", without
+// what is under half a percent.
 void explain_terms(const TimeTerms *terms, double seconds, FILE *file) {
+    const struct {
+        double seconds;
+        const char *name;
+    } parts[] = {{terms->kernels, "slower kernels"},
+                 {terms->threads, "threads"},
+                 {terms->others - terms->faults, "off the cores"},
+                 {terms->faults, "page faults"}};
     const double least = 0.005 * seconds, left = time_terms_left(terms, seconds);
     if (isnan(left)) return;
     Flow flow = flow_open(file, "where it went");
-    flow_say(&flow, "roofs %s", text_duration(terms->roofs).s);
-    if (terms->kernels >= least) flow_say(&flow, " + kernels %s", text_duration(terms->kernels).s);
-    if (terms->threads >= least) flow_say(&flow, " + threads %s", text_duration(terms->threads).s);
-    if (terms->others >= least) say_others(&flow, terms, least);
+    flow_say(&flow, "%s at best", text_duration(terms->roofs).s);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].seconds >= least)
+            flow_say(&flow, " + %s %s", text_duration(parts[i].seconds).s, parts[i].name);
     if (fabs(left) >= least)
-        flow_say(&flow, " + left %s%s (%s)", left < 0.0 ? "-" : "", text_duration(fabs(left)).s,
-                 text_percent(left / seconds).s);
+        flow_say(&flow, " %s %s not explained (%s)", left < 0.0 ? "-" : "+",
+                 text_duration(fabs(left)).s, text_percent(left / seconds).s);
     flow_close(&flow);
 }
 

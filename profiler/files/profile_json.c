@@ -144,6 +144,7 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "cpu_seconds", profile->cpu_seconds);
     const ProfilePhase *step = &totals[REPORT_STEP];
     bool ran = step->latency.count > 0;
+    member_real(json, "other_work_share", profile->others_share);
     member_real(json, "off_core_seconds",
                 ran ? step->terms.others - step->terms.faults : (double)NAN);
     member_real(json, "fault_seconds", ran ? step->terms.faults : (double)NAN);
@@ -282,6 +283,9 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     write_config(json, profile->config);
     member_text(json, "kind", profile_kind_name(profile->kind));
     member_bool(json, "cut_short", profile->cut_short);
+    json_writer_begin_array(json_writer_key(json, "left_out"));
+    for (int i = 0; i < profile->n_left_out; i++) json_writer_string(json, profile->left_out[i]);
+    json_writer_end_array(json);
     write_environment(json, profile);
     write_machine(json, profile);
     write_model(json, profile);

@@ -80,6 +80,7 @@ static void write_fits(JsonWriter *json, const Sweep *sweep) {
         if (at[axis] != 0 || !sweep_fit(sweep, axis, i, &fit)) continue;
         json_writer_begin_record(json);
         member_integer(json, "first_point", i);
+        member_integer(json, "from_batch", fit.from);
         member_real(json, "fixed_seconds", fit.fixed);
         member_real(json, "seconds_per_batch", fit.each);
         member_real(json, "error", fit.error);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layers/cost.h"
 #include "profiler/measure/generation.h"
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
@@ -78,23 +79,41 @@ Status work_bystanders(const Work *work, MemoryUse *others) {
     return leave_out_gradients(work, others);
 }
 
-// The first step ever pays for page faults and caches; it is timed apart.
-static Status count(const Work *work, const ProfileOptions *options, Profile *profile) {
-    StepTimes cold;
-    Status status = work_step(work, &cold);
-    if (status) return status;
-    profile_tell(work, options, &cold);
-    profile->cold_seconds = work->x->device->has_data ? cold.total : (double)NAN;
+static Status count(Work *work, const ProfileOptions *options, Profile *profile) {
+    StepTimes times[2] = {{0}};
     StepRecord record;
-    status = profile_count_step(work, options->machine, &record, &profile->measured);
+    Status status = profile_count_step(work, options->machine, &record, &profile->measured, times);
+    profile->cold_seconds = work->x->device->has_data ? times[0].total : (double)NAN;
+    work->step_seconds = fmin(times[0].total, times[1].total);
     if (!status) status = profile_take_counts(profile, &record, work->model);
     step_record_free(&record);
     return status;
 }
 
+// Before the first forward, which may take long: by the FLOPs of all, at half the peak.
+static void foresee(Work *work, const ProfileOptions *options) {
+    LayerCost cost;
+    double flops = 0.0, forward = 0.0;
+    bool known = options->progress && options->machine && work->x->device->on_host;
+    if (!known || layer_cost(work->model, &work->x, 1, &cost)) {
+        error_clear(); // whatever it is, the profile will say it
+        return;
+    }
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        if (work->kind == PROFILE_INFERENCE && p != PHASE_FORWARD) continue;
+        flops += (double)op_cost_total_flops(cost.phase[p]);
+        if (p == PHASE_FORWARD) forward = flops;
+    }
+    double each = 2.0 * (double)work_batches(work) / options->machine->peak_flops_per_second;
+    StepTimes step = {.forward = each * forward, .total = each * flops};
+    work->step_seconds = step.total;
+    profile_tell(work, options, &step, 2.3);
+}
+
 // A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is
 // NaN: a batch with such a loss must not be stepped on.
-static Status try_forward(const Work *work, const ProfileOptions *options, Shape *out) {
+static Status try_forward(Work *work, const ProfileOptions *options, Shape *out) {
+    double begin = clock_seconds();
     no_grad_begin();
     Scope *scope = scope_open();
     Tensor *y = layer_forward(work->model, work->x);
@@ -104,10 +123,11 @@ static Status try_forward(const Work *work, const ProfileOptions *options, Shape
     double value = loss && loss->device->has_data ? tensor_item(loss) : 0.0;
     scope_close(scope);
     no_grad_end();
-    double seconds = clock_seconds() - work->begun; // backward takes about twice as long
-    double batches = (double)work_batches(work);
-    profile_tell(work, options,
-                 &(StepTimes){.forward = batches * seconds, .total = 3.0 * batches * seconds});
+    double seconds = (double)work_batches(work) * (clock_seconds() - begin);
+    bool backward = work->kind != PROFILE_INFERENCE; // which takes about twice as long
+    StepTimes step = {.forward = seconds, .total = backward ? 3.0 * seconds : seconds};
+    work->step_seconds = step.total;
+    profile_tell(work, options, &step, 2.0);
     if (error_pending() || isfinite(value)) return error_status();
     return train_explain_non_finite(work->model, work->x, 0, value);
 }
@@ -134,6 +154,7 @@ void profile_take_process(Profile *profile) {
 static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Profile *profile) {
     MemoryUse others;
     Shape out;
+    foresee(work, &options);
     Status status = try_forward(work, &options, &out);
     if (!status) status = work_bystanders(work, &others);
     if (!status) status = work_begin(work, config, out);
@@ -178,7 +199,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
                            Profile *profile) {
     memset(profile, 0, sizeof(*profile));
     profile->unattributed_seconds = profile->overhead_fraction = (double)NAN;
-    profile->overhead_low = profile->overhead_high = (double)NAN;
+    profile->overhead_low = profile->overhead_high = profile->others_share = (double)NAN;
     profile->cpu_seconds = profile->device_busy_fraction = (double)NAN;
     if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();

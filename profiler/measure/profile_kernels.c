@@ -54,20 +54,15 @@ static double seconds_alone(const struct KernelTimes *times, const OpCall *call,
     return fmax(0.0, all / (double)runs);
 }
 
-// Before its first sample: how many runs that needs, and what they move. (The second call finds the
-// operands where the first left them.)
-static void prepare(struct KernelTimes *times, KernelTime *kernel, const OpCall *call,
-                    ProfileOp *op) {
+// Of as many runs as the clock needs, which are found by running them.
+static double sample(const struct KernelTimes *times, const OpCall *call, KernelTime *kernel) {
     const double least = 50e-6; // seconds of a sample
-    double once = least;
-    for (int i = 0; i < 2; i++) {
-        double begin = clock_seconds();
-        op_run_again(call);
-        once = fmin(once, clock_seconds() - begin);
+    for (;;) {
+        double begin = clock_seconds(), seconds = seconds_alone(times, call, kernel->runs);
+        double passed = clock_seconds() - begin;
+        if (passed >= 0.5 * least) return seconds;
+        kernel->runs = (int64_t)ceil((double)kernel->runs * least / fmax(passed, 1e-8));
     }
-    kernel->runs = (int64_t)ceil(least / fmax(once, 1e-9));
-    for (int i = 0; i < 2; i++)
-        traffic_of_call(times->reuse, call, &op->record.cost, &op->warm_traffic);
 }
 
 // An op that writes where it reads goes on from there: learning rates are 0, and no kernel's time
@@ -80,8 +75,9 @@ static void op_end(Observer *observer, const OpCall *call) {
     KernelTime *kernel = &times->of[index];
     if (kernel->first != index || op->record.op != call->op || call->op->flags & OP_VIEW) return;
     if (call->n_in == 0) return; // a PROFILE_KERNEL, which only its program can run
-    if (kernel->runs == 0) prepare(times, kernel, call, op);
-    double seconds = seconds_alone(times, call, kernel->runs);
+    double seconds = sample(times, call, kernel);
+    for (int i = 0; i < 2 && kernel->alone.count == 0; i++) // the second finds it near
+        traffic_of_call(times->reuse, call, &op->record.cost, &op->warm_traffic);
     if (!error_pending()) latency_push(&kernel->alone, seconds);
     error_clear(); // it ran before, and so did what counts
 }
@@ -104,7 +100,7 @@ Status profile_begin_kernels(Measurement *m, int64_t samples) {
     memset(times->of, 0, bytes);
     Status status = STATUS_OK;
     for (int64_t i = 0; i < profile->n_ops && !status; i++) {
-        times->of[i].first = first_same(profile, i);
+        times->of[i] = (KernelTime){.first = first_same(profile, i), .runs = 1};
         if (times->of[i].first == i) status = latency_make_room(&times->of[i].alone, samples);
     }
     return status;

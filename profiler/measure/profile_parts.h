@@ -9,7 +9,12 @@
 #define PROFILE_LEAST_SAMPLE 20e-6
 
 // How many samples of steps, and of what they wait for data.
-enum { PROFILE_MOST_SAMPLES = 200, PROFILE_FEWEST_SAMPLES = 10, PROFILE_MOST_WAITS = 50 };
+enum {
+    PROFILE_MOST_SAMPLES = 200,
+    PROFILE_FEWEST_SAMPLES = 10, // where the time is there for them, and else
+    PROFILE_FEWEST_ROUNDS = 3,
+    PROFILE_MOST_WAITS = 50
+};
 
 typedef struct StepTimes { // seconds of one step
     double forward, backward, optimizer, total;
@@ -28,6 +33,7 @@ typedef struct Work { // what a step is; the dry run has its own, over the same 
     const char *marks;        // a dry run is to mark these (layer_recompute_matching); NULL: none
     ParameterList parameters; // PROFILE_BACKWARD: whose gradients each step forgets
     double begun;             // when the profile was asked for, by clock_seconds
+    double step_seconds;      // of a step, as far as is known before the measurement
     ModelSource source;       // for other batches
 } Work;
 
@@ -61,9 +67,10 @@ void profile_judge(Profile *profile, bool looks);
 void profile_find_terms(Profile *profile);
 
 // What one step of the current context's device costs: the second of two steps is counted, so that
-// gradients and optimizer state exist. Afterwards the ledger's peak is the step's.
+// gradients and optimizer state exist. Both are timed; the first ever pays for page faults too.
+// Afterwards the ledger's peak is the step's.
 Status profile_count_step(const Work *work, const Machine *machine, StepRecord *record,
-                          ProfileMemory *memory);
+                          ProfileMemory *memory, StepTimes times[2]);
 
 // Fills ops, layers, totals' counts and memory events from a record made in the current context.
 Status profile_take_counts(Profile *profile, const StepRecord *record, const Layer *model);
@@ -96,10 +103,28 @@ Status profile_unmark(Layer *model);
 // Latencies of steps, layers and ops, which must be those that were counted.
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile);
 
+// The stages of a measurement, one after the other.
+typedef enum ProfileStage {
+    STAGE_WARM_UP,
+    STAGE_ROUNDS,
+    STAGE_INFERENCE,
+    STAGE_WAITS,
+    STAGE_PROBES,
+    STAGE_COUNT
+} ProfileStage;
+
+typedef struct Limits {
+    int64_t fewest; // samples of each stage, whatever the time
+    bool brief;     // a step takes so long that three rounds of one observed step have to do, with
+                    // the kernels alone in the last; no other stage runs
+    double until[STAGE_COUNT]; // by clock_seconds; INFINITY: no limit
+} Limits;
+
 typedef struct Measurement {
     const Work *work;
     ProfileOptions options;
     Profile *profile;
+    Limits limits;
     Timeline timeline;
     Latency observed;  // whole steps of the observed pass
     Latency processor; // processor time of the unobserved ones
@@ -114,17 +139,14 @@ typedef struct Measurement {
     struct KernelTimes *kernels; // profile_kernels.c; NULL: they do not run again
 } Measurement;
 
-// profile_progress.c: tells the caller how far a profile is, whose measurement is still to come, by
-// what a step took; or which is in a stage since `start`, after so many samples.
-typedef enum ProfileStage {
-    STAGE_WARM_UP,
-    STAGE_ROUNDS,
-    STAGE_INFERENCE,
-    STAGE_WAITS,
-    STAGE_PROBES,
-    STAGE_COUNT
-} ProfileStage;
-void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step);
+// profile_progress.c: how long the stages may take. Whether one has enough samples and no more
+// time.
+Limits profile_limits(const Work *work, const ProfileOptions *options);
+bool profile_is_over(const Measurement *m, ProfileStage stage, int64_t samples);
+// Tells the caller how far a profile is, by what a step takes, while so many steps come before its
+// measurement; or which is in a stage since `start`, after so many samples.
+void profile_tell(const Work *work, const ProfileOptions *options, const StepTimes *step,
+                  double steps);
 void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples, int64_t planned,
                        double start);
 
@@ -138,6 +160,9 @@ static inline void latency_push(Latency *latency, double seconds) {
 // up by layer, or only how long their launches took.
 Status profile_take_events(Measurement *m);
 Status profile_take_launches(Measurement *m);
+
+// Names what there was no time for: a string that stays.
+void profile_leave_out(Profile *profile, const char *what);
 
 // profile_statistics.c: from the samples of a measurement to what they say.
 Status profile_finish(Measurement *m);

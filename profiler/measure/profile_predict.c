@@ -154,9 +154,10 @@ static Status predict_step(const Work *like, OptimizerConfig config, DryStep *st
     Context *context = dry_run_begin(like->model);
     if (!context) return error_status();
     Work work;
+    StepTimes times[2];
     StepRecord record = {0};
     Status status = dry_work_begin(like, config, step->out, step->more, &work);
-    if (!status) status = profile_count_step(&work, NULL, &record, &step->memory);
+    if (!status) status = profile_count_step(&work, NULL, &record, &step->memory, times);
     step->flops = 0;
     for (int64_t i = 0; i < record.n_ops && !status; i++)
         step->flops += op_cost_total_flops(record.ops[i].cost);

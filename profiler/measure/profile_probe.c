@@ -36,41 +36,32 @@ static Tensor *times_four(Tensor *t) {
     return t ? kept(tensor_concat(parts, PROBE_LARGER, 0)) : NULL;
 }
 
-static Tensor *first_half(Tensor *t) {
-    return t ? kept(tensor_contiguous(tensor_slice(t, 0, 0, t->shape.dims[0] / 2, 1))) : NULL;
-}
-
-static void change_batch(Change *change, Tensor *(*copy)(Tensor *t)) {
+static void change_batch(Change *change) {
     no_grad_begin();
     Scope *scope = scope_open();
-    change->work.x = copy(change->work.x);
-    change->work.labels = copy(change->work.labels);
+    change->work.x = times_four(change->work.x);
+    change->work.labels = times_four(change->work.labels);
     scope_close(scope);
     no_grad_end();
 }
 
 // Makes the model anew for the other batch, where shapes are written into it. Only for a forward,
 // because the optimizer of a step belongs to the model as it was.
-static void change_model(Change *change, ProbeKind kind) {
+static void change_model(Change *change) {
     Work *work = &change->work;
     RandomState random = context_current()->random;
-    int64_t now = work->x->shape.dims[0];
-    int64_t then = kind == PROBE_LARGER_BATCH ? PROBE_LARGER * now : now / 2;
-    work->model = work->source.model_new(work->source.argument, then);
+    work->model =
+        work->source.model_new(work->source.argument, PROBE_LARGER * work->x->shape.dims[0]);
     if (work->model) layer_train(work->model, false);
     context_current()->random = random;
 }
 
 static void change_make(const Measurement *m, ProbeKind kind, Change *change) {
     *change = (Change){kind, *m->work, context_current()->threads, 1.0, NULL};
-    bool batch = kind == PROBE_LARGER_BATCH || kind == PROBE_HALF_BATCH;
-    if (batch && m->work->source.model_new) change_model(change, kind);
     if (kind == PROBE_LARGER_BATCH) {
+        if (m->work->source.model_new) change_model(change);
         change->batch = PROBE_LARGER;
-        change_batch(change, times_four);
-    } else if (kind == PROBE_HALF_BATCH) {
-        change->batch = 0.5;
-        change_batch(change, first_half);
+        change_batch(change);
     } else if (kind == PROBE_SGD) {
         OptimizerConfig sgd = optimizer_defaults(OPTIMIZER_SGD);
         sgd.learning_rate = 0.0f;
@@ -116,8 +107,6 @@ static bool is_of_use(const Measurement *m, ProbeKind kind) {
     switch (kind) {
     case PROBE_LARGER_BATCH:
         return whole && profile->batch >= 1 && fits(m, PROBE_LARGER - 1);
-    case PROBE_HALF_BATCH:
-        return whole && profile->batch >= 2;
     case PROBE_SGD:
         return m->work->optimizer && profile->measured.peak.category[MEM_OPTIMIZER] > 0 &&
                latency_median(update) > 0.0;
@@ -171,7 +160,7 @@ static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
 
 // As many as there is time for; rounds 0: for none.
 static Blocks plan(const Measurement *m, ProbeKind kind, double seconds) {
-    double batch = kind == PROBE_LARGER_BATCH ? PROBE_LARGER : kind == PROBE_HALF_BATCH ? 0.5 : 1.0;
+    double batch = kind == PROBE_LARGER_BATCH ? PROBE_LARGER : 1.0;
     double step = latency_median(&m->profile->totals[REPORT_STEP].latency) * (1.0 + batch);
     int64_t repeat = m->profile->steps_per_sample;
     const Blocks plans[] = {{5 * repeat, PROBE_ROUNDS}, {5 * repeat, 5}, {2 * repeat, 3}};
@@ -188,26 +177,29 @@ void profile_measure_probes(const Measurement *m) {
                          ? m->options.probe_seconds
                          : fmax(least * m->options.seconds, share * gone);
     if (!m->work->x->device->on_host || m->options.probe_seconds < 0.0) return;
+    bool asked = m->options.probe_seconds > 0.0; // whatever it takes
+    int wanted = 0, tried = 0;
     bool (*stop)(void) = m->options.stop;
     for (int kind = 0; kind < PROBE_COUNT && !(stop && stop()); kind++) {
-        Blocks blocks = plan(m, (ProbeKind)kind, seconds);
+        if (!is_of_use(m, (ProbeKind)kind)) continue;
+        wanted++;
+        double left = m->limits.until[STAGE_PROBES] - clock_seconds();
+        Blocks blocks = plan(m, (ProbeKind)kind, asked ? seconds : fmin(seconds, left));
         profile_tell_done(m, STAGE_PROBES, kind, PROBE_COUNT, 0.0);
-        if (blocks.rounds > 0 && is_of_use(m, (ProbeKind)kind)) look(m, (ProbeKind)kind, blocks);
+        if (blocks.rounds == 0 || (m->limits.brief && !asked)) continue;
+        look(m, (ProbeKind)kind, blocks);
+        tried++;
     }
+    if (wanted > 0 && tried == 0) profile_leave_out(m->profile, "trying what would help");
 }
 
 void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
-    const int64_t more[PROBE_COUNT] = {
-        [PROBE_LARGER_BATCH] = (PROBE_LARGER - 1) * profile->batch,
-        [PROBE_HALF_BATCH] = profile->batch / 2 - profile->batch,
-    };
-    for (int kind = 0; kind < PROBE_COUNT; kind++) {
-        ProfileMemory memory;
-        if (more[kind] == 0 || profile->probes[kind].rounds == 0) continue;
-        if (!profile_predict_peak(work, config, out, more[kind], &memory))
-            profile->probes[kind].bytes = profile->predicted.peak.total - memory.peak.total;
-        error_clear(); // it ran: only memory for the dry run may be missing
-    }
+    ProfileMemory memory;
+    int64_t more = (PROBE_LARGER - 1) * profile->batch;
+    Probe *larger = &profile->probes[PROBE_LARGER_BATCH];
+    if (larger->rounds > 0 && !profile_predict_peak(work, config, out, more, &memory))
+        larger->bytes = profile->predicted.peak.total - memory.peak.total;
+    error_clear(); // it ran: only memory for the dry run may be missing
     if (profile->probes[PROBE_RECOMPUTE].rounds > 0)
         profile->probes[PROBE_RECOMPUTE].bytes =
             profile->predicted.peak.total - profile->recompute.pattern_bytes;

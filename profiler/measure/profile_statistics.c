@@ -36,6 +36,10 @@ static Status finish_overhead(Profile *profile, Latency *observed) {
     return STATUS_OK;
 }
 
+void profile_leave_out(Profile *profile, const char *what) {
+    if (profile->n_left_out < PROFILE_LEFT_OUT) profile->left_out[profile->n_left_out++] = what;
+}
+
 static void finish_steady(Profile *profile) {
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     const double spread = 0.1, drift = 0.03;

@@ -86,28 +86,35 @@ static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
     return marked ? profile_mark_phases(m, mean) : STATUS_OK;
 }
 
-static Status unobserved_sample(Measurement *m) {
+static Status begin_watching(Measurement *m) {
+    timeline_rewind(&m->timeline, 0);
+    return timeline_start(&m->timeline);
+}
+
+// Whole steps, unobserved; where the measurement is brief, observed.
+static Status whole_sample(Measurement *m) {
     StepTimes times;
-    Status status = profile_reserve_marks(m);
+    Turn turn = m->limits.brief ? OBSERVED : UNOBSERVED;
+    Status status = turn == OBSERVED ? begin_watching(m) : profile_reserve_marks(m);
     double steps = (double)m->profile->steps_per_sample;
     double before = system_processor_seconds(), from = clock_seconds();
     int64_t faults = system_page_faults();
     double began = clock_seconds(), on_core = system_thread_seconds();
-    if (!status) status = sample(m, UNOBSERVED, &times);
+    if (!status) status = sample(m, turn, &times);
     double off_core = clock_seconds() - began - (system_thread_seconds() - on_core);
     m->faults += system_page_faults() - faults;
     double passed = system_processor_seconds() - before, around = clock_seconds() - from;
+    if (!status && turn == OBSERVED) status = timeline_stop(&m->timeline);
     if (status) return status;
     m->step = times;
     latency_push(&m->processor, passed / around * times.total); // its share of what was around it
     latency_push(&m->off_core, fmax(0.0, off_core) / steps);
     take_times(m->profile, times);
-    return STATUS_OK;
+    return turn == OBSERVED ? profile_take_events(m) : STATUS_OK;
 }
 
 static Status watched_sample(Measurement *m, Turn turn, StepTimes *times) {
-    timeline_rewind(&m->timeline, 0);
-    Status status = timeline_start(&m->timeline);
+    Status status = begin_watching(m);
     if (status) return status;
     status = sample(m, turn, times);
     Status stopped = timeline_stop(&m->timeline);
@@ -128,14 +135,16 @@ static Status observed_sample(Measurement *m) {
 
 static bool is_stopped(const Measurement *m) { return m->options.stop && m->options.stop(); }
 
-// As many steps as asked for; else until times are steady, or half of the time is used up.
+// As many steps as asked for; none where the measurement is brief; else until times are steady, or
+// half of the time is used up.
 static Status warm_up(Measurement *m) {
     bool asked = m->options.warmup > 0;
     double start = clock_seconds(), seconds[MOST_WARMUP];
-    int64_t done = 0, most = asked ? m->options.warmup : MOST_WARMUP;
+    int64_t done = 0, most = asked ? m->options.warmup : m->limits.brief ? 0 : MOST_WARMUP;
     bool steady = false;
     while (done < most && !(steady && !asked)) {
-        bool late = !asked && clock_seconds() - start > 0.5 * m->options.seconds;
+        bool late = !asked && (clock_seconds() - start > 0.5 * m->options.seconds ||
+                               clock_seconds() > m->limits.until[STAGE_WARM_UP]);
         if (done >= 2 && (late || is_stopped(m))) break;
         StepTimes times;
         Status status = work_step(m->work, &times);
@@ -146,12 +155,14 @@ static Status warm_up(Measurement *m) {
         if (done <= MOST_WARMUP)
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
-    m->profile->warmup = done;
+    m->profile->warmup = done > 0 ? done : 2; // the first ever and the one that was counted
+    m->profile->steps_per_sample = 1;
+    if (done == 0) return STATUS_OK;
     double least = seconds[0]; // other work may have had the core in any of them
     for (int64_t i = 1; i < done && i < MOST_WARMUP; i++) least = fmin(least, seconds[i]);
     least = fmax(least, 1e-9); // a coarse clock may say 0
-    m->profile->steps_per_sample =
-        least < PROFILE_LEAST_SAMPLE ? (int64_t)ceil(PROFILE_LEAST_SAMPLE / least) : 1;
+    if (least < PROFILE_LEAST_SAMPLE)
+        m->profile->steps_per_sample = (int64_t)ceil(PROFILE_LEAST_SAMPLE / least);
     return STATUS_OK;
 }
 
@@ -174,12 +185,12 @@ static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
         double gone = clock_seconds() - start;
         bool late = o->iterations == 0 && i >= PROFILE_FEWEST_SAMPLES && gone > o->seconds;
         bool over = o->most_seconds > 0.0 && gone > o->most_seconds;
-        if (i > 0 && (over || is_stopped(m))) break;
+        if (i > 0 && (over || is_stopped(m) || profile_is_over(m, STAGE_ROUNDS, i))) break;
         bool observe = i < rounds && !late;
         if (!observe && i >= enough) break;
         profile_tell_done(m, STAGE_ROUNDS, i, samples, start);
-        Status status = unobserved_sample(m);
-        if (!status && observe) status = observed_sample(m);
+        Status status = whole_sample(m);
+        if (!status && observe && !m->limits.brief) status = observed_sample(m);
         bool kernels = observe && i % KERNELS_EVERY == kernels_at;
         if (!status && kernels) status = kernel_turn(m, i + 1 == samples);
         if (status) return status;
@@ -189,17 +200,23 @@ static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
 
 static Status measure_inference(Measurement *m, int64_t rounds) {
     if (m->work->kind == PROFILE_INFERENCE) return STATUS_OK; // the steps were that already
+    if (m->limits.brief) {
+        profile_leave_out(m->profile, "forward alone");
+        return STATUS_OK;
+    }
     layer_train(m->work->model, false);
     double start = clock_seconds();
     int64_t inner = m->profile->steps_per_sample;
     int64_t done = 0, planned = m->profile->warmup + rounds;
     for (; done < m->profile->warmup && !is_stopped(m); done++) {
+        if (profile_is_over(m, STAGE_INFERENCE, done)) break;
         profile_tell_done(m, STAGE_INFERENCE, done, planned, start);
         work_infer_seconds(m->work);
     }
     if (m->profile->totals[REPORT_STEP].latency.count < rounds)
         rounds = m->profile->totals[REPORT_STEP].latency.count;
     for (int64_t i = 0; i < rounds && !is_stopped(m); i++) {
+        if (profile_is_over(m, STAGE_INFERENCE, i)) break;
         double sum = 0.0;
         profile_tell_done(m, STAGE_INFERENCE, done++, planned, start);
         for (int64_t k = 0; k < inner; k++)
@@ -223,11 +240,15 @@ static bool next_batches(Loader *loader, int64_t count) { // those of a step; fa
 // What a training loop waits for its next batches while a step runs between two of them.
 static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
+    if (m->limits.brief) {
+        profile_leave_out(m->profile, "the wait for data");
+        return STATUS_OK;
+    }
     Status status = latency_make_room(&m->profile->data_wait, PROFILE_MOST_WAITS);
     double start = clock_seconds();
     for (int i = 0; i < PROFILE_MOST_WAITS && !status && !is_stopped(m); i++) {
-        if (i >= PROFILE_FEWEST_SAMPLES && clock_seconds() - start > 0.25 * m->options.seconds)
-            break;
+        bool late = clock_seconds() - start > 0.25 * m->options.seconds;
+        if ((i >= PROFILE_FEWEST_SAMPLES && late) || profile_is_over(m, STAGE_WAITS, i)) break;
         StepTimes ignored;
         profile_tell_done(m, STAGE_WAITS, i, PROFILE_MOST_WAITS, start);
         status = work_step(m->work, &ignored);
@@ -245,7 +266,11 @@ static Status measure_data_wait(Measurement *m) {
 
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile) {
     Measurement m = {.work = work, .options = options, .profile = profile, .clock = clock_cost()};
-    int64_t rounds = options.iterations > 0 ? options.iterations : PROFILE_MOST_SAMPLES;
+    m.limits = profile_limits(work, &options);
+    m.step = (StepTimes){.total = work->step_seconds}; // until one is measured
+    int64_t rounds = options.iterations > 0 ? options.iterations
+                     : m.limits.brief       ? m.limits.fewest
+                                            : PROFILE_MOST_SAMPLES;
     int64_t enough = options.percentiles ? statistics_samples_needed(99.9) : 0;
     int64_t samples = enough > rounds ? enough : rounds;
     Status status = warm_up(&m);
@@ -258,7 +283,11 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
                               .device = work->x->device};
     if (!status) status = timeline_new(&m.timeline, events);
+    double waited = system_waiting_seconds(), worked = system_processor_seconds();
     if (!status) status = run_rounds(&m, rounds, enough);
+    waited = system_waiting_seconds() - waited;
+    worked = system_processor_seconds() - worked;
+    profile->others_share = waited / fmax(waited + worked, 1e-9); // NaN stays
     if (!status) status = measure_inference(&m, rounds);
     if (!status) status = measure_data_wait(&m);
     if (!status) status = profile_measure_copy(&m);

@@ -34,6 +34,23 @@ double system_processor_seconds(void) {
 }
 double system_thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
+// The second number of schedstat: nanoseconds in which a thread could have run, and did not.
+double system_waiting_seconds(void) {
+    DIR *threads = opendir("/proc/self/task");
+    double all = threads ? 0.0 : (double)NAN, waited;
+    for (struct dirent *thread; threads && (thread = readdir(threads));) {
+        char path[64];
+        if (thread->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", thread->d_name);
+        FILE *file = fopen(path, "r");
+        bool known = file && fscanf(file, "%*f %lf", &waited) == 1;
+        all += known ? 1e-9 * waited : (double)NAN;
+        if (file) fclose(file);
+    }
+    if (threads) closedir(threads);
+    return all;
+}
+
 int64_t system_page_faults(void) {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_minflt;

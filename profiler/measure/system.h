@@ -12,6 +12,10 @@ double system_processor_seconds(void);
 // Processor time of the calling thread alone.
 double system_thread_seconds(void);
 
+// Seconds that all threads of this process waited for a core which others had. NaN: Linux does not
+// say.
+double system_waiting_seconds(void);
+
 // Page faults of this process so far that were served from memory; and what one takes, with giving
 // the page back: measured now, in less than a millisecond. NaN: it cannot be.
 int64_t system_page_faults(void);

@@ -1,5 +1,5 @@
-// time_terms.h -- the four terms that a measured time is told in: "roofs 700 us + kernels 52.0 us +
-// threads 12.0 us + others 3.00 us + left 31.0 us".
+// time_terms.h -- the four terms that a measured time is told in: "700 us at best + 52.0 us slower
+// kernels + 12.0 us threads + 3.00 us off the cores + 31.0 us not explained".
 #ifndef PROFILER_MEASURE_TIME_TERMS_H
 #define PROFILER_MEASURE_TIME_TERMS_H
 

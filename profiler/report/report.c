@@ -79,8 +79,10 @@ static void print_first(const Profile *profile, const Rank *rank, FILE *file) {
     } else {
         const Roofline *roofline = &profile->layers[kind->layer].phase[REPORT_STEP].roofline;
         if (roofline->judged)
-            snprintf(bound, sizeof(bound), "; %s-bound, at %.8s of its roof",
-                     bound_name(roofline->bound), text_percent(roofline->roof_fraction).s);
+            snprintf(bound, sizeof(bound), "; %s-bound", bound_name(roofline->bound));
+        if (roofline->judged && !report_is_busy(profile))
+            snprintf(bound + strlen(bound), sizeof(bound) - strlen(bound), ", at %.8s of its roof",
+                     text_percent(roofline->roof_fraction).s);
         snprintf(line, sizeof(line), "%s: %s of %s%s%s.", name_kind(profile, kind, 40).s, part.s,
                  each, often, bound);
     }
@@ -142,6 +144,23 @@ static void print_bound(const Profile *profile, FILE *file) {
     fprintf(file, "\n");
 }
 
+static void print_busy(const Profile *profile, FILE *file) {
+    if (!report_is_busy(profile)) return;
+    fprintf(file, "  Other programs had the cores for %s of each step: not this network's times.\n",
+            text_percent(profile->others_share).s);
+}
+
+static void print_left_out(const Profile *profile, FILE *file) {
+    char line[200] = "Left out for want of time: ";
+    if (profile->n_left_out == 0) return;
+    for (int i = 0; i < profile->n_left_out; i++) {
+        size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%s", i ? ", " : "", profile->left_out[i]);
+    }
+    strncat(line, ". --time-limit 5min gives more.", sizeof line - strlen(line) - 1);
+    text_print_wrapped(line, "  ", "      ", file);
+}
+
 void report_print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
@@ -170,6 +189,7 @@ void report_print_head(const Profile *profile, FILE *file) {
     int used = snprintf(where, sizeof(where), ", %d thread%s, %s", profile->threads,
                         profile->threads == 1 ? "" : "s", environment.blas);
     fprintf(file, "  %.*s%s\n", REPORT_WIDTH - 2 - used, environment.cpu, where);
+    print_busy(profile, file);
     static const char *const steps[] = {[PROFILE_TRAINING] = "Training step",
                                         [PROFILE_BACKWARD] = "Fwd and bwd",
                                         [PROFILE_INFERENCE] = "Forward"};
@@ -181,6 +201,7 @@ void report_print_head(const Profile *profile, FILE *file) {
     if (profile->cut_short)
         fprintf(file, "  CUT SHORT, as was asked: times are of what ran until then.\n");
     print_slowest(profile, file);
+    print_left_out(profile, file);
     fprintf(file, "\n");
 }
 

@@ -14,6 +14,11 @@ const ProfileLayer *report_past_its_roof(const Profile *profile) {
     return farthest;
 }
 
+bool report_is_busy(const Profile *profile) {
+    const double least = 0.2;
+    return profile->others_share >= least; // not NaN
+}
+
 bool report_is_noise(const Profile *profile) {
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     const LatencyStatistics *s = &step->statistics;

@@ -80,17 +80,23 @@ static void print_percentiles(const Latency *step, FILE *file) {
     fprintf(file, "\n");
 }
 
+// The overhead is said where it is beyond its interval, or where that tells nothing.
+static void print_overhead(const Profile *profile, FILE *file) {
+    const double wide = 0.05;
+    double low = profile->overhead_low, high = profile->overhead_high;
+    bool second = isfinite(profile->overhead_fraction);
+    fprintf(file, "layers from %s", second ? "a second pass" : "the same steps");
+    if (!report_is_busy(profile) && (low > 0.0 || high - low > wide)) // not NaN
+        fprintf(file, low > 0.0 ? ", overhead %.1f%%" : ", overhead cannot be told from noise",
+                100.0 * profile->overhead_fraction);
+    if (!report_is_busy(profile) && (low > 0.0 || high - low > wide))
+        fprintf(file, " (this run %.1f%% to %.1f%%)", 100.0 * low, 100.0 * high);
+    fprintf(file, "\n");
+}
+
 static void print_passes(const Profile *profile, FILE *file) {
     double step = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is
-    fprintf(file, "layers from a second pass, ");
-    if (profile->overhead_fraction >= 0.0005)
-        fprintf(file, "overhead %.1f%%", 100.0 * profile->overhead_fraction);
-    else
-        fprintf(file, "no overhead seen");
-    if (isfinite(profile->overhead_low))
-        fprintf(file, " (this run %.1f%% to %.1f%%)", 100.0 * profile->overhead_low,
-                100.0 * profile->overhead_high);
-    fprintf(file, "\n");
+    print_overhead(profile, file);
     if (profile->has_device_times)
         fprintf(file, "layers have the device's own time, its queue held back; the step has the "
                       "host's\n");
@@ -107,7 +113,9 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
     const LatencyStatistics *alone = &profile->inference.statistics;
     double step = latency_median(&profile->totals[REPORT_FORWARD].latency);
     step /= (double)profile->accumulate;
-    if (profile->inference.count == 0 || !(alone->median > worth_saying * step)) return;
+    if (profile->inference.count == 0 || report_is_busy(profile) ||
+        !(alone->median > worth_saying * step))
+        return;
     fprintf(file, "forward only, measured later by itself, is slower than a step's: %s\n",
             text_duration(step).s);
 }
@@ -119,12 +127,12 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (step->n < 6)
         fprintf(file, "%s sample%s say%s little: raise --iterations.\n", text_count(step->n).s,
                 step->n == 1 ? "" : "s", step->n == 1 ? "s" : "");
-    else if (report_is_noise(profile))
+    else if (report_is_noise(profile) && !report_is_busy(profile))
         fprintf(file,
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
                 text_percent(spread).s, text_percent(gap).s);
-    const ProfileLayer *past = report_past_its_roof(profile);
+    const ProfileLayer *past = report_is_busy(profile) ? NULL : report_past_its_roof(profile);
     Environment environment;
     environment_read(&environment);
     if (profile->threads > environment.cores)

@@ -13,6 +13,7 @@ typedef struct Units { // one unit per table, so that a column can be added up b
     double flops;
     const char *flops_name, *time;
     bool timed;   // else times are what ops take at best
+    bool busy;    // report_is_busy
     double whole; // seconds of the step
 } Units;
 
@@ -34,6 +35,7 @@ static Units choose_units(const Profile *profile) {
                    .flops_name = scales[i].name,
                    .time = text_duration_unit(most),
                    .timed = timed,
+                   .busy = report_is_busy(profile),
                    .whole = whole};
 }
 
@@ -72,14 +74,14 @@ static void add_times(const Table *table, const ReportRow *row, const Units *uni
     const ProfilePhase *phase = row->phase;
     double seconds = units->timed ? row->seconds : phase[REPORT_STEP].terms.roofs,
            share = seconds / units->whole;
-    table_add(table,
-              (TableCells){row->label.s, row->parameters.s,
-                           cell_flops(&phase[REPORT_STEP], units).s,
-                           cell_time(&phase[REPORT_FORWARD], units).s,
-                           cell_time(&phase[REPORT_BACKWARD], units).s,
-                           text_duration_in(seconds, units->time).s, cell_share(share).s,
-                           whole ? "" : cell_bar(share).s, cell_intensity(&phase[REPORT_STEP]).s,
-                           cell_roof(&phase[REPORT_STEP].roofline).s, row->bound.s});
+    table_add(
+        table,
+        (TableCells){row->label.s, row->parameters.s, cell_flops(&phase[REPORT_STEP], units).s,
+                     cell_time(&phase[REPORT_FORWARD], units).s,
+                     cell_time(&phase[REPORT_BACKWARD], units).s,
+                     text_duration_in(seconds, units->time).s, cell_share(share).s,
+                     whole ? "" : cell_bar(share).s, cell_intensity(&phase[REPORT_STEP]).s,
+                     units->busy ? "" : cell_roof(&phase[REPORT_STEP].roofline).s, row->bound.s});
 }
 
 // The whole step; it has neither bar nor bound.
@@ -120,6 +122,7 @@ static Text units_of_step(const Profile *profile) {
 // What no layer's median accounts for: of a step, and of its phases.
 static void add_unattributed(const Table *table, const Profile *profile, const Units *units) {
     double rest = profile->unattributed_seconds;
+    if (units->busy && rest < 0.0) return; // medians of two passes that others disturbed apart
     table_add(table,
               (TableCells){"unattributed", "", "",
                            text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,

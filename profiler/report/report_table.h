@@ -31,11 +31,14 @@ void report_explain_flag(const char *path, int longest, char *text, size_t size)
 // Are the times too unsure to predict from? Fewer than 6 samples, an IQR
 // above 10 %, or layers that come to more than the step.
 bool report_is_noise(const Profile *profile);
+// Had other programs the cores for so long that fractions of roofs, and small differences between
+// times, say nothing of the network?
+bool report_is_busy(const Profile *profile);
 // "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
 Text report_bound(const Machine *machine, const Roofline *roofline);
 
-// explain_time.c: "where it went   roofs 700 us + kernels 52.0 us + left 31.0 us (4%)"; nothing
-// where that is not known.
+// explain_time.c: "where it went   700 us at best + 52.0 us slower kernels + 31.0 us not explained
+// (4%)"; nothing where that is not known.
 void explain_step_terms(const Profile *profile, FILE *file);
 
 // ---- report_rows.c: what has a row. Of few layers each; of many those that are alike together,

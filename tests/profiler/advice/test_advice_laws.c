@@ -154,6 +154,11 @@ static void random_profile(Profile *profile, ProfileLayer layers[MOST_LAYERS]) {
     profile->unattributed_seconds = odd_seconds(step) - 0.5 * step;
     profile->overhead_fraction = uniform() < 0.9 ? uniform() - 0.5 : (double)NAN;
     profile->cpu_seconds = odd_seconds(between(1.0, 70.0) * step);
+    for (int k = 0; k < PROBE_COUNT; k++) {
+        double low = between(0.5, 4.0);
+        if (uniform() < 0.5) profile->probes[k] = (Probe){5, low, low * between(1.0, 1.2), 1000};
+    }
+    profile->recompute.pattern[0] = uniform() < 0.5 ? '*' : '\0';
     profile->data_wait = (Latency){.count = uniform() < 0.5};
     profile->data_wait.statistics.median = odd_seconds(step);
     for (int c = 0; c < MEM_COUNT; c++) {

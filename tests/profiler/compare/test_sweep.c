@@ -132,21 +132,25 @@ START_TEST(a_line_is_found_again) {
     ck_assert_double_eq_tol(fit.fixed, 2.5e-4, 1e-12);
     ck_assert_double_eq_tol(fit.each, 1e-5, 1e-14);
     ck_assert_double_lt(fit.error, 1e-9);
-    ck_assert_int_eq(fit.batch, 3); // of 1 to 8 and 8 to 64, as wide, the first
-    ck_assert_double_eq_tol(fit.seconds, 2.8e-4, 1e-12);
+    ck_assert_int_eq(fit.from, 8);   // a batch of 1 has other kernels
+    ck_assert_int_eq(fit.batch, 23); // of 8 to 64 and 64 to 256, the wider
+    ck_assert_double_eq_tol(fit.seconds, 4.8e-4, 1e-12);
     ck_assert(sweep_fit(&sweep, 1, 0, &fit));
     ck_assert_double_eq_tol(fit.each, 2e-5, 1e-14);
     sweep_free(&sweep);
 }
 END_TEST
 
-// Of the line 1 + 1 n, one twice as long: left out, the others foretell half of what it took.
+// Of the line 1 + 1 n, one longer: left out, the others foretell four fifths of what it took. Where
+// they foretell half, there is no line.
 START_TEST(the_error_is_of_what_was_left_out) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,3,4"), 1.0, 1.0);
     SweepFit fit;
-    sweep.points[1].seconds *= 2.0;
+    sweep.points[1].seconds *= 1.25;
     ck_assert(sweep_fit(&sweep, 0, 0, &fit));
-    ck_assert_double_ge(fit.error, 0.5 - 1e-9);
+    ck_assert_double_eq_tol(fit.error, 0.2, 1e-9);
+    sweep.points[1].seconds *= 1.6;
+    ck_assert(!sweep_fit(&sweep, 0, 0, &fit));
     sweep_free(&sweep);
 }
 END_TEST
@@ -155,7 +159,8 @@ END_TEST
 START_TEST(a_line_stays_above_0) {
     SweepFit fit;
     Sweep sweep = planted_sweep(AXES("batch=1,2,4,8"), 1.0, 1.0);
-    for (int i = 0; i < 4; i++) sweep.points[i].seconds = (double)(1 << 2 * i); // batch squared
+    sweep.points[3].seconds = 10.6; // 2, 3, 5: a line through the last two is below 0 at 0
+    sweep.points[1].seconds = 2.2;
     ck_assert(sweep_fit(&sweep, 0, 0, &fit));
     ck_assert(fit.fixed == 0.0 && fit.each > 0.0 && fit.seconds > 0.0);
     for (int i = 0; i < 4; i++) sweep.points[i].seconds = 10.0 - i;

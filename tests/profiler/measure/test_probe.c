@@ -1,4 +1,4 @@
-// test_probe.c -- a short look at changes: what a larger batch, half of one, another optimizer and
+// test_probe.c -- a short look at changes: what a larger batch, another optimizer and
 // fewer threads bring where it is known beforehand; the model, the context and the profile's own
 // figures are as without.
 #include <string.h>
@@ -42,11 +42,8 @@ START_TEST(time_that_all_samples_share_is_shared_by_more) {
     each = false;
     Profile profile = profile_planted(4, 5.0);
     const Probe *larger = &profile.probes[PROBE_LARGER_BATCH];
-    const Probe *half = &profile.probes[PROBE_HALF_BATCH];
     ck_assert_msg(larger->rounds >= 3 && larger->low > 3.9 && larger->high < 4.1, "%d: %g to %g",
                   larger->rounds, larger->low, larger->high);
-    ck_assert_msg(half->rounds >= 3 && half->low > 0.49 && half->high < 0.51, "%g to %g", half->low,
-                  half->high);
     ck_assert(larger->low <= larger->high);
     ck_assert_int_eq(profile.probes[PROBE_SGD].rounds, 0);
     profile_free(&profile);
@@ -79,7 +76,6 @@ END_TEST
 START_TEST(what_is_of_no_use_or_takes_too_long_is_not_looked_at) {
     each = false;
     Profile profile = profile_planted(1, 5.0);
-    ck_assert_int_eq(profile.probes[PROBE_HALF_BATCH].rounds, 0); // there is no half of one
     ck_assert_int_gt(profile.probes[PROBE_LARGER_BATCH].rounds, 0);
     profile_free(&profile);
     profile = profile_planted(4, -1.0);
@@ -144,7 +140,6 @@ START_TEST(nothing_is_left_of_it) {
     ck_assert_int_eq(profile.measured.peak.total, first.measured.peak.total);
     ck_assert_int_eq(profile.unaccounted_bytes, 0);
     ck_assert_int_eq(profile.probes[PROBE_LARGER_BATCH].bytes, -3 * 16 * profile.bytes_per_sample);
-    ck_assert_int_eq(profile.probes[PROBE_HALF_BATCH].bytes, 8 * profile.bytes_per_sample);
     memory_free(before);
     parameter_list_free(&list);
     profile_free(&first);

@@ -206,6 +206,32 @@ START_TEST(every_latency_has_as_many_samples_as_asked_for_and_the_medians_add_up
 }
 END_TEST
 
+// A step that takes longer than `seconds` is observed three times, and what there is no time for is
+// named; kernels run alone all the same.
+START_TEST(of_long_steps_there_are_few) {
+    Net net = net_random(3);
+    NetTask task = net_task_new(&net);
+    Profile profile;
+    Machine machine;
+    ck_assert_int_eq(machine_read("tests/fixtures/peaks.json", &machine), STATUS_OK);
+    ProfileOptions options = {.seconds = 1e-7, .machine = &machine};
+    profile_training(task.model, optimizer_defaults(net.optimizer), task.x, task.labels, options,
+                     &profile);
+    expect_no_error();
+    ck_assert_int_eq(profile.totals[REPORT_STEP].latency.count, 3);
+    ck_assert_int_eq(profile.layers[0].phase[REPORT_FORWARD].latency.count, 3);
+    ck_assert_int_eq(profile.inference.count, 0);
+    ck_assert(isnan(profile.overhead_fraction) && profile.warmup == 2);
+    ck_assert(isfinite(profile.totals[REPORT_STEP].terms.kernels));
+    ck_assert_int_eq(profile.n_left_out, 2);
+    ck_assert_str_eq(profile.left_out[0], "forward alone");
+    ck_assert_str_eq(profile.left_out[1], "trying what would help");
+    profile_free(&profile);
+    net_task_free(&task);
+    ck_assert_int_eq(expect_live_bytes(), 0);
+}
+END_TEST
+
 START_TEST(without_a_number_of_iterations_time_decides_within_bounds) {
     Net net = net_random(3);
     NetTask task = net_task_new(&net);
@@ -355,6 +381,7 @@ int main(void) {
         {one_more_sample_takes_what_was_said, 10},
         {inference_takes_what_was_said, 10},
         {every_latency_has_as_many_samples_as_asked_for_and_the_medians_add_up, 6},
+        {of_long_steps_there_are_few, 0},
         {without_a_number_of_iterations_time_decides_within_bounds, 0},
         {progress_is_told_from_the_first_forward_to_the_last, 0},
         {a_rate_counts_what_it_is_told_and_a_step_trains_by_the_loss_that_is_given, 0},
