@@ -229,12 +229,6 @@ static void print_rest(const ProfileDiff *diff, const DiffStory *story, FILE *fi
                  story->elsewhere ? "the base is as if measured on it" : "intervals allow for it");
         text_print_wrapped(line, "  ", "  ", file);
     }
-    if (!machine_cores_moved(diff->pace_line)) return;
-    snprintf(line, sizeof(line),
-             "a line of memory takes %.2g times as long from thread to thread, which intervals do "
-             "not allow for",
-             diff->pace_line);
-    text_print_wrapped(line, "  ", "  ", file);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------

@@ -65,10 +65,8 @@ static Scale scale_of(const Profile *base, const Profile *now, DiffHow how, Prof
         scale.before = (double)base->units;
         scale.after = (double)now->units;
     }
-    diff->pace_flops = diff->pace_bytes = diff->pace_line = (double)NAN;
+    diff->pace_flops = diff->pace_bytes = (double)NAN;
     if (!how.apart || !knows_pace(base) || !knows_pace(now)) return scale;
-    if (base->pace.line_seconds > 0.0 && now->pace.line_seconds > 0.0)
-        diff->pace_line = now->pace.line_seconds / base->pace.line_seconds;
     diff->pace_flops = base->pace.flops_per_second / now->pace.flops_per_second;
     diff->pace_bytes = base->pace.bytes_per_second / now->pace.bytes_per_second;
     scale.shorter = fmin(1.0, fmin(diff->pace_flops, diff->pace_bytes));

@@ -30,9 +30,8 @@ typedef struct ProfileDiff {
     int64_t runs_before, runs_after; // processes; fewer than 2: there is no ratio
     int64_t units;                   // that times are of: a step's, or 1 where steps do not match
     int64_t compared;                // so many layers' phases are judged
-    // How many times as long the machine itself took, for arithmetic, for memory, and for a line of
-    // it from thread to thread; NaN: not known.
-    double pace_flops, pace_bytes, pace_line;
+    // How many times as long the machine itself took, for arithmetic and memory; NaN: not known.
+    double pace_flops, pace_bytes;
 } ProfileDiff;
 
 typedef struct DiffHow {

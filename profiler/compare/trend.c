@@ -35,9 +35,6 @@ static void take_entry(const HistoryEntry *entry, Side *side) {
     MachinePace *pace = &side->pace;
     pace->flops_per_second = fmax(pace->flops_per_second, entry->pace.flops_per_second);
     pace->bytes_per_second = fmax(pace->bytes_per_second, entry->pace.bytes_per_second);
-    double line = entry->pace.line_seconds;
-    if (pace->line_seconds == 0.0 || (line > 0.0 && line < pace->line_seconds))
-        pace->line_seconds = line;
     for (int r = 0; r < entry->n_runs && side->n < RATIO_MOST; r++)
         side->runs[side->n++] = entry->runs[r];
 }
@@ -78,8 +75,7 @@ static bool differ(const History *history, const int *which, int from, int at, i
         slower ? 0.5 * (before->most + after->least) : 0.5 * (after->most + before->least);
     bool here = slower ? before->last < between && between < after->first
                        : after->first < between && between < before->last;
-    double line = pace_ratio(after->pace.line_seconds, before->pace.line_seconds);
-    if (!(slower || faster) || !here || machine_cores_moved(line)) return false;
+    if (!(slower || faster) || !here) return false;
     if (ratio_find(before->runs, before->n, after->runs, after->n, confidence, ratio)) return false;
     double flops = pace_ratio(before->pace.flops_per_second, after->pace.flops_per_second);
     double bytes = pace_ratio(before->pace.bytes_per_second, after->pace.bytes_per_second);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/explain/explain_parts.h"
+#include "profiler/report/report_table.h"
 
 uint64_t explain_nanoseconds(double seconds) {
     return seconds > 0.0 && seconds < 1e9 ? (uint64_t)llround(1e9 * seconds) : 0;

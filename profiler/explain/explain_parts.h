@@ -74,10 +74,6 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds, FILE *file);
 uint64_t explain_nanoseconds(double seconds); // whole ones: they add up exactly
 
-// ---- explain_time.c --------------------------------------------------------------------------
-// Where the seconds went; nothing where that is not known. (The step's: report_table.h.)
-void explain_terms(const TimeTerms *terms, double seconds, FILE *file);
-
 // ---- explain_layer.c -------------------------------------------------------------------------
 void explain_layer(const Profile *profile, int layer, FILE *file); // and all its ops
 void explain_layer_briefly(const Profile *profile, int layer, FILE *file);

@@ -28,8 +28,3 @@ void explain_terms(const TimeTerms *terms, double seconds, FILE *file) {
                  text_duration(fabs(left)).s, text_percent(left / seconds).s);
     flow_close(&flow);
 }
-
-void explain_step_terms(const Profile *profile, FILE *file) {
-    const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    explain_terms(&step->terms, latency_median(&step->latency), file);
-}

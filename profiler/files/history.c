@@ -67,7 +67,6 @@ static void write_entry(JsonWriter *json, const Profile *profile, const char *wo
     member_integer(json, "parameters", profile->parameters);
     member_real(json, "pace_flops_per_second", known ? profile->pace.flops_per_second : none);
     member_real(json, "pace_bytes_per_second", known ? profile->pace.bytes_per_second : none);
-    member_real(json, "pace_line_seconds", known ? profile->pace.line_seconds : none);
     json_writer_end_object(json);
 }
 
@@ -185,10 +184,8 @@ static Status read_entry(json_t *from, const char *path, int line, HistoryEntry 
         return refuse(path, line, "a count is missing");
     double flops = json_number_value(json_object_get(from, "pace_flops_per_second"));
     double bytes = json_number_value(json_object_get(from, "pace_bytes_per_second"));
-    double between = json_number_value(json_object_get(from, "pace_line_seconds"));
     if (flops >= 1.0 && flops < 1e24 && bytes >= 1.0 && bytes < 1e24)
-        entry->pace =
-            (MachinePace){flops, bytes, between >= 1e-12 && between < 1e6 ? between : 0.0};
+        entry->pace = (MachinePace){flops, bytes};
     return read_runs(json_object_get(from, "runs"), path, line, entry);
 }
 

@@ -85,7 +85,6 @@ Status profile_diff_write_json(const ProfileDiff *diff, const DiffStory *story,
     member_text(json, "times_compared_reason", story->untimed);
     member_real(json, "pace_flops_ratio", diff->pace_flops);
     member_real(json, "pace_bytes_ratio", diff->pace_bytes);
-    member_real(json, "pace_line_ratio", diff->pace_line);
     write_times(json, diff);
     write_counts(json, diff);
     json_thresholds(json, thresholds);

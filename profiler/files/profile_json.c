@@ -54,7 +54,6 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     bool known = pace->bytes_per_second > 0.0;
     member_real(json, "pace_flops_per_second", known ? pace->flops_per_second : (double)NAN);
     member_real(json, "pace_bytes_per_second", known ? pace->bytes_per_second : (double)NAN);
-    member_real(json, "pace_line_seconds", known ? pace->line_seconds : (double)NAN);
     if (!known)
         member_text(json, "pace_reason", "it is measured where --runs tells processes apart");
     char gpu[ENVIRONMENT_DEVICE] = "";

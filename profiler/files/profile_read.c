@@ -61,16 +61,16 @@ static Status read_rate(const Reader *reader, json_t *object, const char *key, d
 }
 
 // The difference of two clocks, in seconds, may be next to nothing.
-static Status read_excess(const Reader *reader, const char *key, json_t *value, double *seconds) {
+static Status read_seconds(const Reader *reader, const char *key, json_t *value, double *seconds) {
     *seconds = json_number_value(value);
-    if (json_is_number(value) && *seconds >= 0.0 && *seconds < most_seconds) return STATUS_OK;
-    return refuse(reader, key, "seconds");
+    bool any = *seconds == 0.0 || (*seconds >= least_seconds && *seconds < most_seconds);
+    return json_is_number(value) && any ? STATUS_OK : refuse(reader, key, "seconds");
 }
 
-static Status read_seconds(const Reader *reader, const char *key, json_t *value, double *seconds) {
-    Status status = read_excess(reader, key, value, seconds);
-    bool any = status || *seconds == 0.0 || *seconds >= least_seconds;
-    return any ? status : refuse(reader, key, "seconds");
+static Status read_share(const Reader *reader, const char *key, json_t *value, double *share) {
+    *share = json_number_value(value);
+    bool fits = json_is_number(value) && *share >= 0.0 && *share <= 1.0;
+    return fits ? STATUS_OK : refuse(reader, key, "a share, 0 to 1");
 }
 
 // ---- times -------------------------------------------------------------------------------------
@@ -228,7 +228,6 @@ static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved
     Environment *environment = &saved->environment;
     Profile *profile = &saved->profile;
     int64_t cores, threads;
-    json_t *line = json_object_get(from, "pace_line_seconds");
     snprintf(reader->place, sizeof(reader->place), "environment");
     const struct {
         const char *key;
@@ -248,8 +247,6 @@ static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved
         status = read_rate(reader, from, "pace_flops_per_second", &profile->pace.flops_per_second);
     if (!status)
         status = read_rate(reader, from, "pace_bytes_per_second", &profile->pace.bytes_per_second);
-    if (!status && known(line))
-        status = read_seconds(reader, "pace_line_seconds", line, &profile->pace.line_seconds);
     if (status) return status;
     environment->cores = (int)(cores < INT32_MAX ? cores : INT32_MAX);
     profile->threads = (int)(threads < INT32_MAX ? threads : INT32_MAX);
@@ -263,8 +260,8 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
     if (status) return status;
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     json_t *from = json_object_get(totals, "step"),
-           *off = json_object_get(totals, "off_core_seconds");
-    double median = latency_median(step), rate = 0.0, off_core = 0.0;
+           *others = json_object_get(totals, "other_work_share");
+    double median = latency_median(step), rate = 0.0;
     if (profile->totals[REPORT_STEP].ops == 0) return refuse(reader, "step", "an object");
     snprintf(reader->place, sizeof(reader->place), "totals.inference");
     status = read_latency(reader, json_object_get(totals, "inference"), &profile->inference);
@@ -275,10 +272,10 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
     if (!status) status = read_rate(reader, from, "units_per_second", &rate);
     if (!status) status = read_text(reader, from, "unit", profile->unit, sizeof(profile->unit));
     snprintf(reader->place, sizeof(reader->place), "totals");
-    if (!status && known(off)) status = read_excess(reader, "off_core_seconds", off, &off_core);
+    if (!status && known(others))
+        status = read_share(reader, "other_work_share", others, &profile->others_share);
     if (status || step->count == 0) return status;
     profile->units = (int64_t)fmin(rate * median + 0.5, 1e15);
-    if (known(off)) saved->off_core = off_core / median;
     return STATUS_OK;
 }
 
@@ -307,7 +304,7 @@ static Status read_document(json_t *document, const char *name, SavedProfile *sa
 }
 
 Status saved_profile_parse(const char *text, size_t size, const char *name, SavedProfile *saved) {
-    *saved = (SavedProfile){.off_core = (double)NAN};
+    *saved = (SavedProfile){.profile.others_share = (double)NAN};
     json_error_t error;
     json_t *document = json_loadb(text, size, 0, &error);
     if (!document && json_error_code(&error) == json_error_out_of_memory)
@@ -323,7 +320,7 @@ Status saved_profile_parse(const char *text, size_t size, const char *name, Save
 
 Status saved_profile_read(const char *path, SavedProfile *saved) {
     size_t size = 0;
-    *saved = (SavedProfile){.off_core = (double)NAN};
+    *saved = (SavedProfile){.profile.others_share = (double)NAN};
     if (access(path, F_OK) != 0)
         return error_set(STATUS_IO, "%s: %s. HINT: --save %s makes it", path, strerror(errno),
                          path);

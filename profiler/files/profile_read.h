@@ -12,7 +12,6 @@ typedef struct SavedProfile {
     Profile profile;
     Environment environment;
     char created[32], gpu[ENVIRONMENT_DEVICE];
-    double off_core; // of a step's time its threads waited for a core; NaN: not known
 } SavedProfile;
 
 enum { SAVED_PROFILE_MOST_BYTES = 1 << 28 };

@@ -8,13 +8,10 @@
 #include "profiler/files/profile_read.h"
 #include "tensor/memory.h"
 
-enum { N_PACES = 3 };
-static const char *const pace_keys[N_PACES] = {"pace_flops_per_second", "pace_bytes_per_second",
-                                               "pace_line_seconds"};
+enum { N_PACES = 2 };
+static const char *const pace_keys[N_PACES] = {"pace_flops_per_second", "pace_bytes_per_second"};
 static double *pace_at(MachinePace *pace, int i) { // in that order
-    double *const at[N_PACES] = {&pace->flops_per_second, &pace->bytes_per_second,
-                                 &pace->line_seconds};
-    return at[i];
+    return i == 0 ? &pace->flops_per_second : &pace->bytes_per_second;
 }
 
 typedef struct Run { // one that is being read

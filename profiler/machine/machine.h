@@ -102,19 +102,13 @@ void machine_look(Machine *machine, bool last, bool longer);
 void machine_keep(Machine *machine);
 
 // How fast the host multiplies and moves a working set of so many bytes just now, with the
-// context's threads, and a line of memory from one of them to another and back: the best of about
-// 0.08 seconds, so that two moments, or two machines, can be compared. 0 where it was not measured:
-// on another device, or without room; of the line also with one thread. Borrows 64 MB as above.
+// context's threads: the best of about 0.05 seconds, so that two moments, or two machines, can be
+// compared. 0 where it was not measured: on another device, or without room. Borrows 64 MB as
+// above.
 typedef struct MachinePace {
-    double flops_per_second, bytes_per_second, line_seconds;
+    double flops_per_second, bytes_per_second;
 } MachinePace;
 MachinePace machine_pace(int64_t bytes);
-
-// Whether `ratio`, of one moment's line_seconds to another's, is so far from 1 that cores lie
-// elsewhere: a virtual machine's beside each other, or in two parts of the host's processor. All
-// that one thread reads and another wrote is then slower or faster, which neither multiplying nor
-// bandwidth shows. NaN, which is not known: no.
-static inline bool machine_cores_moved(double ratio) { return ratio > 1.5 || ratio < 1.0 / 1.5; }
 
 // Reads and writes a machine file (JSON: a profile's "machine" and a fingerprint). Reading
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a

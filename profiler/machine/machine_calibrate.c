@@ -278,7 +278,6 @@ MachinePace machine_pace(int64_t bytes) {
         if (!machine_scratch_new(MACHINE_SCRATCH_LEAST, &scratch)) {
             machine_measure_peak(&scratch, seconds, &pace.flops_per_second);
             machine_measure_bandwidth(&scratch, bytes, seconds, &pace.bytes_per_second);
-            pace.line_seconds = machine_measure_line(seconds);
             machine_scratch_free(&scratch);
         }
         end_apart();

@@ -46,8 +46,4 @@ Status machine_measure_call(double seconds, double *call_seconds);
 // waits. 0 with one thread.
 Status machine_measure_threads(double seconds, double *spin_seconds, double *wake_seconds);
 
-// Seconds that a line of memory takes from one thread to another and back, by where their cores
-// lie. 0 with one thread, or where another never came.
-double machine_measure_line(double seconds);
-
 #endif

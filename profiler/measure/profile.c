@@ -90,24 +90,19 @@ static Status count(Work *work, const ProfileOptions *options, Profile *profile)
     return status;
 }
 
-// Before the first forward, which may take long: by the FLOPs of all, at half the peak.
+// Before the first forward, which may take long: by the FLOPs of a step, at half the peak.
 static void foresee(Work *work, const ProfileOptions *options) {
     LayerCost cost;
-    double flops = 0.0, forward = 0.0;
-    bool known = options->progress && options->machine && work->x->device->on_host;
-    if (!known || layer_cost(work->model, &work->x, 1, &cost)) {
-        error_clear(); // whatever it is, the profile will say it
-        return;
+    double flops = 0.0;
+    if (!options->progress || !options->machine || !work->x->device->on_host) return;
+    if (!layer_cost(work->model, &work->x, 1, &cost)) {
+        int phases = work->kind == PROFILE_INFERENCE ? PHASE_FORWARD + 1 : PHASE_COUNT;
+        for (int p = 0; p < phases; p++) flops += (double)op_cost_total_flops(cost.phase[p]);
+        flops *= (double)work_batches(work);
+        work->step_seconds = 2.0 * flops / options->machine->peak_flops_per_second;
+        profile_tell(work, options, &(StepTimes){.total = work->step_seconds}, 2.3);
     }
-    for (int p = 0; p < PHASE_COUNT; p++) {
-        if (work->kind == PROFILE_INFERENCE && p != PHASE_FORWARD) continue;
-        flops += (double)op_cost_total_flops(cost.phase[p]);
-        if (p == PHASE_FORWARD) forward = flops;
-    }
-    double each = 2.0 * (double)work_batches(work) / options->machine->peak_flops_per_second;
-    StepTimes step = {.forward = each * forward, .total = each * flops};
-    work->step_seconds = step.total;
-    profile_tell(work, options, &step, 2.3);
+    error_clear(); // whatever it is, the profile will say it
 }
 
 // A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is

@@ -7,6 +7,13 @@
 #include "profiler/measure/profile_parts.h"
 #include "profiler/measure/system.h"
 #include "tensor/given.h"
+#include "tensor/memory.h"
+
+Status latency_make_room(Latency *latency, int64_t samples) {
+    latency->samples = memory_new((size_t)samples * sizeof(double));
+    latency->count = 0;
+    return latency->samples ? STATUS_OK : STATUS_OUT_OF_MEMORY;
+}
 
 Status latency_summarise(Latency *latency) {
     if (!latency->samples || latency->count == 0) return STATUS_OK;

@@ -29,12 +29,6 @@ static double clock_cost(void) {
 }
 
 // ---- room for samples ------------------------------------------------------------------------
-Status latency_make_room(Latency *latency, int64_t samples) {
-    latency->samples = memory_new((size_t)samples * sizeof(double));
-    latency->count = 0;
-    return latency->samples ? STATUS_OK : STATUS_OUT_OF_MEMORY;
-}
-
 // `whole`: of whole steps and their phases; `parts`: of layers and ops.
 static Status make_rooms(Profile *profile, int64_t whole, int64_t parts) {
     Status status = STATUS_OK;

@@ -18,7 +18,7 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-static const double busy = 0.1; // of a step that its threads waited for cores, at most
+static const double busy = 0.1; // of the time in which threads wanted a core others had it, at most
 // What is failed by, where nothing is said and times can be compared.
 static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
 
@@ -223,24 +223,11 @@ static Status check_first(Comparing *all) {
     return status;
 }
 
-static double median_off_core(const Side *side) {
-    LatencyStatistics statistics;
-    double *shares = memory_new((size_t)side->n * sizeof(double)), median = (double)NAN;
-    int64_t n = 0;
-    for (int64_t i = 0; shares && i < side->n; i++) {
-        SavedProfile run;
-        if (!gather(side, i, i + 1, &run) && run.off_core >= 0.0) shares[n++] = run.off_core;
-        saved_profile_free(&run);
-    }
-    if (n > 0 && !statistics_summarise(shares, n, &statistics)) median = statistics.median;
-    memory_free(shares);
-    return median;
-}
-
 // Why times are not compared; "": they are.
-static void say_untimed(const Comparing *all, const ProfileDiff *diff, char *text, size_t size) {
+static void say_untimed(const Comparing *all, const Set *set, char *text, size_t size) {
     const Options *options = all->options;
-    double then = all->file.off_core, now = median_off_core(&all->now);
+    const ProfileDiff *diff = &set->diff;
+    double then = set->base.profile.others_share, now = set->now.profile.others_share;
     text[0] = '\0';
     if (strcmp(options->device, "meta") == 0)
         snprintf(text, size, "Nothing ran on the meta device.");
@@ -256,16 +243,10 @@ static void say_untimed(const Comparing *all, const ProfileDiff *diff, char *tex
                  options->compare, options->compare, OPTIONS_COMPARED_RUNS);
     else if (!in_turns(all) && !options->force && (then > busy || now > busy))
         snprintf(text, size,
-                 "Other work had the cores: threads waited for one in %.0f%% of a step %s (more "
-                 "than %.0f%%). Once it is done, %s; --force compares all the same.",
+                 "Other programs had the cores for %.0f%% of each step %s (more than %.0f%%). Once "
+                 "it is done, %s; --force compares all the same.",
                  100.0 * (then > busy ? then : now), then > busy ? "of the base" : "now",
                  100.0 * busy, then > busy ? "--save the base anew" : "try again");
-    else if (!in_turns(all) && !options->force && machine_cores_moved(diff->pace_line))
-        snprintf(text, size,
-                 "This machine's cores lie elsewhere than they did: from one to the other, memory "
-                 "takes %.2g times as long. --save the base anew, or take turns: "
-                 "--against-program; --force compares all the same.",
-                 diff->pace_line);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -295,10 +276,10 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     Program *program = all->program;
     ProfileDiff *diff = &set->diff;
     int64_t before = all->now.n;
-    say_untimed(all, diff, untimed, sizeof(untimed));
+    say_untimed(all, set, untimed, sizeof(untimed));
     if (!untimed[0] && seems_changed(diff) && !program_is_stopped()) {
         if (confirm(all, set)) return error_status();
-        say_untimed(all, diff, untimed, sizeof(untimed)); // of both sets
+        say_untimed(all, set, untimed, sizeof(untimed)); // of both sets
     }
     bool timed = untimed[0] == '\0';
     say_build(&set->base, &set->now, build, sizeof(build));

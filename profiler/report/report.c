@@ -151,14 +151,12 @@ static void print_busy(const Profile *profile, FILE *file) {
 }
 
 static void print_left_out(const Profile *profile, FILE *file) {
-    char line[200] = "Left out for want of time: ";
+    char line[200] = "";
     if (profile->n_left_out == 0) return;
-    for (int i = 0; i < profile->n_left_out; i++) {
-        size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%s", i ? ", " : "", profile->left_out[i]);
-    }
-    strncat(line, ". --time-limit 5min gives more.", sizeof line - strlen(line) - 1);
-    text_print_wrapped(line, "  ", "      ", file);
+    for (int i = 0, used = 0; i < profile->n_left_out; i++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s%.40s", i ? ", " : "",
+                         profile->left_out[i]);
+    text_print_wrapped(line, "  Left out for want of time (--time-limit 5min): ", "      ", file);
 }
 
 void report_print_head(const Profile *profile, FILE *file) {

@@ -82,16 +82,17 @@ static void print_percentiles(const Latency *step, FILE *file) {
 
 // The overhead is said where it is beyond its interval, or where that tells nothing.
 static void print_overhead(const Profile *profile, FILE *file) {
-    const double wide = 0.05;
-    double low = profile->overhead_low, high = profile->overhead_high;
-    bool second = isfinite(profile->overhead_fraction);
-    fprintf(file, "layers from %s", second ? "a second pass" : "the same steps");
-    if (!report_is_busy(profile) && (low > 0.0 || high - low > wide)) // not NaN
-        fprintf(file, low > 0.0 ? ", overhead %.1f%%" : ", overhead cannot be told from noise",
-                100.0 * profile->overhead_fraction);
-    if (!report_is_busy(profile) && (low > 0.0 || high - low > wide))
-        fprintf(file, " (this run %.1f%% to %.1f%%)", 100.0 * low, 100.0 * high);
-    fprintf(file, "\n");
+    const double wide = 0.05, low = profile->overhead_low, high = profile->overhead_high;
+    bool second = isfinite(profile->overhead_fraction), told = low > 0.0 || high - low > wide;
+    char line[240];
+    int used =
+        snprintf(line, sizeof line, "layers from %s", second ? "a second pass" : "these steps");
+    if (told && !report_is_busy(profile)) // not NaN
+        snprintf(line + used, sizeof line - (size_t)used,
+                 ", overhead %s (this run %.1f%% to %.1f%%)",
+                 low > 0.0 ? text_percent(profile->overhead_fraction).s : "not told from noise",
+                 100.0 * low, 100.0 * high);
+    fprintf(file, "%s\n", line);
 }
 
 static void print_passes(const Profile *profile, FILE *file) {

@@ -132,7 +132,8 @@ static void add_unattributed(const Table *table, const Profile *profile, const U
 }
 
 static void print_below(const Table *table, const Profile *profile, const Units *units) {
-    explain_step_terms(profile, table->file);
+    const ProfilePhase *step = &profile->totals[REPORT_STEP];
+    explain_terms(&step->terms, latency_median(&step->latency), table->file);
     double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
                      rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * units->whole)

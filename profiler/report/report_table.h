@@ -39,7 +39,7 @@ Text report_bound(const Machine *machine, const Roofline *roofline);
 
 // explain_time.c: "where it went   700 us at best + 52.0 us slower kernels + 31.0 us not explained
 // (4%)"; nothing where that is not known.
-void explain_step_terms(const Profile *profile, FILE *file);
+void explain_terms(const TimeTerms *terms, double seconds, FILE *file);
 
 // ---- report_rows.c: what has a row. Of few layers each; of many those that are alike together,
 // and of these those that take most.

@@ -158,12 +158,11 @@ START_TEST(many_layers_and_long_names_stay_within_80_columns) {
         now.layers[i].parameters = now.layers[i].saved_bytes = INT64_MAX;
     }
     planted_slow(&now, NULL, REPORT_STEP, 1e6);
-    base.pace = (MachinePace){1e9, 3e9, 5e-12};
-    now.pace = (MachinePace){2e9, 1e9, 1e3};
+    base.pace = (MachinePace){1e9, 3e9};
+    now.pace = (MachinePace){2e9, 1e9};
     char *text = printed(story());
     ck_assert_ptr_nonnull(strstr(text, "more: --json FILE"));
     ck_assert_ptr_nonnull(strstr(text, "by itself this machine multiplies 50% faster now, and"));
-    ck_assert_ptr_nonnull(strstr(text, "a line of memory takes 2e+14 times as long from thread"));
     free(text);
 }
 END_TEST

@@ -67,7 +67,8 @@ static void check_same(void) {
     ck_assert_str_eq(got->model, profile.model);
     ck_assert_str_eq(got->optimizer, profile.optimizer);
     ck_assert_str_eq(got->unit, profile.unit);
-    ck_assert(got->kind == profile.kind && saved.off_core >= 0.0 && saved.environment.cores > 0);
+    ck_assert(got->kind == profile.kind && saved.profile.others_share == profile.others_share &&
+              saved.environment.cores > 0);
 }
 
 START_TEST(all_that_is_compared_comes_back) {
@@ -79,24 +80,10 @@ START_TEST(all_that_is_compared_comes_back) {
 }
 END_TEST
 
-// It is the difference of two clocks, over all steps of a sample.
-START_TEST(next_to_nothing_off_the_cores_comes_back) {
-    begin();
-    profile.totals[REPORT_STEP].terms.others = 3e-17;
-    char *all = profile_text_new(&profile);
-    ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
-    ck_assert_double_ge(saved.off_core, 0.0);
-    ck_assert_double_lt(saved.off_core, 1e-6);
-    saved_profile_free(&saved);
-    free(all);
-    end();
-}
-END_TEST
-
 START_TEST(runs_come_back_each) {
     begin();
     char *runs[] = {text, text, text, text};
-    profile.pace = (MachinePace){5e9, 3e9, 5e-8};
+    profile.pace = (MachinePace){5e9, 3e9};
     ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
     char *all = profile_text_new(&profile);
     ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
@@ -104,27 +91,25 @@ START_TEST(runs_come_back_each) {
     ck_assert_int_eq(saved.profile.totals[REPORT_STEP].latency.across->count, 5);
     ck_assert_double_eq(saved.profile.pace.flops_per_second, 5e9);
     ck_assert_double_eq(saved.profile.pace.bytes_per_second, 3e9);
-    ck_assert_double_eq(saved.profile.pace.line_seconds, 5e-8); // of those that know it
     saved_profile_free(&saved);
     free(all);
     end();
 }
 END_TEST
 
-// One that came while the host was quiet, or the cores lay elsewhere, decides nothing.
+// One that came while the host was quiet decides nothing.
 START_TEST(of_all_runs_the_pace_is_the_median) {
     static const double lines[] = {2e-7, 5e-8, 2.2e-7, 2.1e-7};
     char *runs[4];
     begin();
     for (int i = 0; i < 4; i++) {
-        profile.pace = (MachinePace){1e3 / lines[i], 1e2 / lines[i], lines[i]};
+        profile.pace = (MachinePace){1e3 / lines[i], 1e2 / lines[i]};
         runs[i] = profile_text_new(&profile);
     }
-    profile.pace = (MachinePace){1e3 / 1.9e-7, 1e2 / 1.9e-7, 1.9e-7};
+    profile.pace = (MachinePace){1e3 / 1.9e-7, 1e2 / 1.9e-7};
     ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
     ck_assert_double_eq_tol(profile.pace.flops_per_second, 1e3 / 2e-7, 1.0);
     ck_assert_double_eq_tol(profile.pace.bytes_per_second, 1e2 / 2e-7, 0.1);
-    ck_assert_double_eq(profile.pace.line_seconds, 2e-7);
     for (int i = 0; i < 4; i++) free(runs[i]);
     end();
 }
@@ -174,10 +159,8 @@ static const Spoilt spoilt[] = {
     {"totals.step.latency.n", "null", "totals.step.latency.n: expected a whole number"},
     {"totals.step.macs", "4611686018427387904", "expected a whole number from 0 to 2^61"},
     {"totals.step.units_per_second", "-3", "totals.step.units_per_second: expected a rate"},
-    {"totals.off_core_seconds", "1e308", "totals.off_core_seconds: expected seconds"},
+    {"totals.other_work_share", "1.5", "totals.other_work_share: expected a share"},
     {"environment.pace_bytes_per_second", "1e-300", "pace_bytes_per_second: expected a rate"},
-    {"environment.pace_line_seconds", "-1", "pace_line_seconds: expected seconds"},
-    {"environment.pace_line_seconds", "\"far\"", "pace_line_seconds: expected seconds"},
     {"model.batch", "\"4\"", "model.batch: expected a whole number"},
     {"model.name", "[]", "model.name: expected text"},
     {"environment", "null", "environment.cores: expected a whole number"},
@@ -264,7 +247,6 @@ END_TEST
 int main(void) {
     const HarnessTest tests[] = {
         {all_that_is_compared_comes_back, 0},
-        {next_to_nothing_off_the_cores_comes_back, 0},
         {runs_come_back_each, 0},
         {of_all_runs_the_pace_is_the_median, 0},
         {a_file_is_read_whole, 0},

@@ -311,24 +311,14 @@ START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
 }
 END_TEST
 
-// A line goes somewhere only where there are two; on one core two never meet, and beside other work
-// perhaps another time.
 START_TEST(a_moments_pace_is_known) {
     for (int threads = 1; threads <= 2; threads++) {
         context_set_threads(threads);
-        MachinePace pace = {0};
-        bool two = threads == 2 && pool_default_threads() > 1;
-        for (int tries = 0; tries == 0 || (two && tries < 20 && pace.line_seconds == 0.0); tries++)
-            pace = machine_pace(1 << 20);
+        MachinePace pace = machine_pace(1 << 20);
         expect_no_error();
         ck_assert(pace.flops_per_second > 1e6 && pace.bytes_per_second > 1e6);
-        ck_assert(two ? pace.line_seconds > 1e-10 && pace.line_seconds < 1e-3
-                      : pace.line_seconds == 0.0);
     }
     context_set_threads(pool_default_threads());
-    ck_assert(machine_cores_moved(1.6) && machine_cores_moved(0.6) && machine_cores_moved(4.0));
-    ck_assert(!machine_cores_moved(1.4) && !machine_cores_moved(0.7));
-    ck_assert(!machine_cores_moved((double)NAN));
 }
 END_TEST
 

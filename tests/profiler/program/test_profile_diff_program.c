@@ -69,7 +69,6 @@ START_TEST(a_saved_profile_is_of_five_runs) {
     ck_assert_int_eq(document_integer(document, "totals.step.latency.across_runs.n"), 5);
     ck_assert(document_real(document, "environment.pace_flops_per_second") > 1e6);
     ck_assert(document_real(document, "environment.pace_bytes_per_second") > 1e6);
-    ck_assert(document_real(document, "environment.pace_line_seconds") >= 0.0);
     json_decref(document);
     work_folder_end();
 }
@@ -111,45 +110,6 @@ START_TEST(slower_than_the_base_is_status_1) {
     save(LARGE "--save %s/base.json --quiet");
     doctor(path);
     folder_expect(LARGE "--compare %s/base.json --force", 1, " times as slow (", NULL);
-    work_folder_end();
-}
-END_TEST
-
-// The base says that a line took so many times as long; 0: nothing of it, as older ones.
-static void move_cores(const char *path, double times) {
-    json_t *document = json_load_file(path, 0, NULL);
-    json_t *environment = document_at(document, "environment");
-    double line = document_real(document, "environment.pace_line_seconds");
-    if (times > 0.0)
-        json_object_set_new(environment, "pace_line_seconds", json_real(times * line));
-    else
-        json_object_del(environment, "pace_line_seconds");
-    ck_assert_int_eq(json_dump_file(document, path, 0), 0);
-    json_decref(document);
-}
-
-// What cores share then takes another time, and no build is to blame: nobody is told that it is.
-START_TEST(where_the_cores_moved_times_are_not_compared) {
-    static const double times[] = {0.01, 10000.0, 0.0};
-    const char *compared = SMALL "--threads 2 --runs 2 --compare %s/base.json";
-    if (pool_default_threads() < 2) return;
-    work_folder_begin();
-    char path[64];
-    snprintf(path, sizeof path, "%s/base.json", work_folder);
-    save(SMALL "--threads 2 --runs 2 --save %s/base.json --quiet");
-    for (int i = 0; i < 3; i++) {
-        bool moved = times[i] > 0.0;
-        move_cores(path, times[i]);
-        ProgramRun got = folder_run("profile_mlp", compared);
-        bool told = strstr(got.out, "This machine's cores lie elsewhere than they did") != NULL;
-        bool busy = strstr(got.out, "Other work had the cores") != NULL; // that comes first
-        ck_assert_msg(told == (moved && !busy), "%s%s", got.out, got.err);
-        ck_assert_msg(!moved || strstr(got.out, "times are not compared"), "%s", got.out);
-        program_run_free(&got);
-        if (i == 0)
-            folder_expect(SMALL "--threads 2 --runs 2 --compare %s/base.json --force", 0,
-                          " times as long from thread to", NULL);
-    }
     work_folder_end();
 }
 END_TEST
@@ -282,7 +242,6 @@ int main(void) {
         {a_saved_profile_is_of_five_runs, 0},
         {what_takes_many_times_as_long_is_slower, 0},
         {slower_than_the_base_is_status_1, 0},
-        {where_the_cores_moved_times_are_not_compared, 0},
         {a_base_of_one_run_has_counts_only, 0},
         {what_cannot_be_is_one_line, 0},
         {a_fifo_is_not_waited_for_without_end, 0},
