@@ -56,11 +56,12 @@ static double seconds_alone(const struct KernelTimes *times, const OpCall *call,
 
 // Of as many runs as the clock needs, which are found by running them.
 static double sample(const struct KernelTimes *times, const OpCall *call, KernelTime *kernel) {
+    enum { MOST_RUNS = 1 << 20 };
     const double least = 50e-6; // seconds of a sample
     for (;;) {
         double begin = clock_seconds(), seconds = seconds_alone(times, call, kernel->runs);
         double passed = clock_seconds() - begin;
-        if (passed >= 0.5 * least) return seconds;
+        if (passed >= 0.5 * least || kernel->runs >= MOST_RUNS) return seconds;
         kernel->runs = (int64_t)ceil((double)kernel->runs * least / fmax(passed, 1e-8));
     }
 }

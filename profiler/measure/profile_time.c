@@ -90,6 +90,7 @@ static Status whole_sample(Measurement *m) {
     StepTimes times;
     Turn turn = m->limits.brief ? OBSERVED : UNOBSERVED;
     Status status = turn == OBSERVED ? begin_watching(m) : profile_reserve_marks(m);
+    bool watching = turn == OBSERVED && !status;
     double steps = (double)m->profile->steps_per_sample;
     double before = system_processor_seconds(), from = clock_seconds();
     int64_t faults = system_page_faults();
@@ -98,7 +99,8 @@ static Status whole_sample(Measurement *m) {
     double off_core = clock_seconds() - began - (system_thread_seconds() - on_core);
     m->faults += system_page_faults() - faults;
     double passed = system_processor_seconds() - before, around = clock_seconds() - from;
-    if (!status && turn == OBSERVED) status = timeline_stop(&m->timeline);
+    Status stopped = watching ? timeline_stop(&m->timeline) : STATUS_OK;
+    if (!status) status = stopped;
     if (status) return status;
     m->step = times;
     latency_push(&m->processor, passed / around * times.total); // its share of what was around it

@@ -61,8 +61,8 @@ START_TEST(all_of_a_small_one) {
               "      200 +a\n"
               "          +5.00 ms                        a step                      20.0 ms\n"
               "\n"
-              "  a step takes 4.00 ms + 1.00 ms x batch, within 1% where each is foretold from\n"
-              "    the others; batch 2 would take 6.00 ms\n");
+              "  a step takes 4.00 ms + 1.00 ms x batch from batch 1 on, within 1% where each\n"
+              "    is foretold from the others; batch 2 would take 6.00 ms\n");
     free(text);
 }
 END_TEST
