@@ -117,7 +117,7 @@ typedef struct Limits {
     int64_t fewest; // samples of each stage, whatever the time
     bool brief;     // a step takes so long that three rounds of one observed step have to do, with
                     // the kernels alone in the last; no other stage runs
-    double until[STAGE_COUNT]; // by clock_seconds; INFINITY: no limit
+    double until[STAGE_COUNT]; // by clock_seconds; HUGE_VAL: no limit
 } Limits;
 
 typedef struct Measurement {

@@ -9,7 +9,7 @@
 Limits profile_limits(const Work *work, const ProfileOptions *o) {
     const double most = 20.0 * o->seconds;
     Limits limits = {.fewest = PROFILE_FEWEST_SAMPLES};
-    for (int s = 0; s < STAGE_COUNT; s++) limits.until[s] = INFINITY;
+    for (int s = 0; s < STAGE_COUNT; s++) limits.until[s] = HUGE_VAL;
     if (o->iterations > 0 || o->percentiles || o->most_seconds > 0.0 || !(o->seconds > 0.0))
         return limits;
     const double share[STAGE_COUNT] = {[STAGE_WARM_UP] = 0.3,
