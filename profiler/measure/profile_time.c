@@ -92,16 +92,15 @@ static Status whole_sample(Measurement *m) {
     Status status = turn == OBSERVED ? begin_watching(m) : profile_reserve_marks(m);
     bool watching = turn == OBSERVED && !status;
     double steps = (double)m->profile->steps_per_sample;
-    double before = system_processor_seconds(), from = clock_seconds();
     int64_t faults = system_page_faults();
-    double began = clock_seconds(), on_core = system_thread_seconds();
+    double before = system_processor_seconds(), from = clock_seconds(),
+           on_core = system_thread_seconds();
     if (!status) status = sample(m, turn, &times);
-    double off_core = clock_seconds() - began - (system_thread_seconds() - on_core);
+    double off_core = clock_seconds() - from - (system_thread_seconds() - on_core);
     m->faults += system_page_faults() - faults;
     double passed = system_processor_seconds() - before, around = clock_seconds() - from;
     Status stopped = watching ? timeline_stop(&m->timeline) : STATUS_OK;
-    if (!status) status = stopped;
-    if (status) return status;
+    if (status || stopped) return status ? status : stopped;
     m->step = times;
     latency_push(&m->processor, passed / around * times.total); // its share of what was around it
     latency_push(&m->off_core, fmax(0.0, off_core) / steps);

@@ -84,15 +84,12 @@ static void print_percentiles(const Latency *step, FILE *file) {
 static void print_overhead(const Profile *profile, FILE *file) {
     const double wide = 0.05, low = profile->overhead_low, high = profile->overhead_high;
     bool second = isfinite(profile->overhead_fraction), told = low > 0.0 || high - low > wide;
-    char line[240];
-    int used =
-        snprintf(line, sizeof line, "layers from %s", second ? "a second pass" : "these steps");
+    fprintf(file, "layers from %s", second ? "a second pass" : "these steps");
     if (told && !report_is_busy(profile)) // not NaN
-        snprintf(line + used, sizeof line - (size_t)used,
-                 ", overhead %s (this run %.1f%% to %.1f%%)",
-                 low > 0.0 ? text_percent(profile->overhead_fraction).s : "not told from noise",
-                 100.0 * low, 100.0 * high);
-    fprintf(file, "%s\n", line);
+        fprintf(file, ", overhead %s (%.1f%% to %.1f%%)",
+                low > 0.0 ? text_percent(profile->overhead_fraction).s : "not told from noise",
+                100.0 * low, 100.0 * high);
+    fprintf(file, "\n");
 }
 
 static void print_passes(const Profile *profile, FILE *file) {

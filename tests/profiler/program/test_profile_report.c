@@ -149,6 +149,7 @@ static bool says(const Profile *profile, const char *text) {
 START_TEST(a_forward_that_is_slower_alone_is_told) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
+    profile.others_share = 0.0;
     double step = profile.totals[REPORT_FORWARD].latency.statistics.median;
     static const double times[] = {0.5, 1.0, 1.04, 1.06, 3.0};
     for (int i = 0; i < 5; i++) {
@@ -189,6 +190,7 @@ END_TEST
 START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
+    profile.others_share = 0.0;
     profile.has_machine = true;
     profile.machine = (Machine){.measured = true, .threads = 1, .n_levels = 1};
     profile.machine.levels[0] =
@@ -206,6 +208,44 @@ START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     ck_assert(says(&profile, wanted) && !says(&profile, "--calibrate"));
     profile.machine.measured = false;
     ck_assert(says(&profile, " is past its roof: the ceilings given are too low"));
+    profile_free(&profile);
+}
+END_TEST
+
+// From a fifth of a step on that others had the cores, this is said first, and nothing is said that
+// it makes meaningless; from 0 to 20 % of a step its times are the network's.
+START_TEST(what_others_make_meaningless_is_left_out) {
+    Net net = net_random(3);
+    Profile profile = net_profile(&net, 6);
+    profile.has_machine = true;
+    profile.machine = (Machine){.measured = true, .threads = 1, .n_levels = 1};
+    profile.machine.levels[0] =
+        (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9};
+    profile.machine.peak_flops_per_second = 1e9;
+    static const double shares[] = {(double)NAN, 0.0, 0.19, 0.2, 1.0};
+    for (int i = 0; i < profile.n_layers; i++)
+        profile.layers[i].phase[REPORT_STEP].roofline =
+            (Roofline){.judged = true, .bound = BOUND_MEMORY, .roof_fraction = 1.2};
+    profile.overhead_low = -0.15;
+    profile.overhead_high = 0.27;
+    for (int i = 0; i < 5; i++) {
+        bool busy = shares[i] >= 0.2;
+        profile.others_share = shares[i];
+        ck_assert_int_eq(says(&profile, "\n  Other programs had the cores for "), busy);
+        ck_assert_int_eq(says(&profile, "120%"), !busy);
+        ck_assert_int_eq(says(&profile, "overhead not told from noise (-15.0% to 27.0%)"), !busy);
+        ck_assert_int_eq(says(&profile, " is past its roof"), !busy);
+    }
+    profile.others_share = 0.0;
+    profile.overhead_low = 0.01;
+    profile.overhead_fraction = 0.02;
+    ck_assert(says(&profile, "a second pass, overhead 2% (1.0% to 27.0%)\n"));
+    profile.overhead_low = -0.01;
+    profile.overhead_high = 0.03;
+    ck_assert(says(&profile, "\nlayers from a second pass\n")); // narrow, and around 0
+    profile.left_out[0] = "forward alone";
+    profile.n_left_out = 1;
+    ck_assert(says(&profile, "\n  Left out for want of time (--time-limit 5min): forward alone\n"));
     profile_free(&profile);
 }
 END_TEST
@@ -366,6 +406,7 @@ int main(void) {
         {a_forward_that_is_slower_alone_is_told, 0},
         {noise_begins_at_ten_percent, 0},
         {what_is_past_its_roof_is_told_with_the_reason, 0},
+        {what_others_make_meaningless_is_left_out, 0},
         {a_difference_is_told_within_the_columns, 0},
         {whatever_the_ridge_its_name_stands_within_the_columns, 0},
         {a_cards_name_and_memory_stand_within_the_columns, 0},
