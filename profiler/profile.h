@@ -211,7 +211,7 @@ typedef struct ModelSource {
 
 typedef struct ProfileOptions {
     int64_t warmup;         // steps before the first sample; 0: until steady, 10 to 200
-    int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 10 to 200
+    int64_t iterations;     // samples of each latency; 0: as many as fit in `seconds`, 3 to 200
     double seconds;         // of a measurement when iterations is 0. Without percentiles and
                             // most_seconds all of the profile ends in 20 times that, or, where a
                             // step takes longer than it, after seven steps (Profile.left_out)

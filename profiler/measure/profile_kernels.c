@@ -54,7 +54,7 @@ static double seconds_alone(const struct KernelTimes *times, const OpCall *call,
     return fmax(0.0, all / (double)runs);
 }
 
-// Of as many runs as the clock needs, which are found by running them.
+// A sample holds as many runs as the clock needs to tell them; the first samples find that number.
 static double sample(const struct KernelTimes *times, const OpCall *call, KernelTime *kernel) {
     enum { MOST_RUNS = 1 << 20 };
     const double least = 50e-6; // seconds of a sample

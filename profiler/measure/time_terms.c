@@ -14,9 +14,9 @@ double time_terms_left(const TimeTerms *terms, double seconds) {
 }
 
 // ---- of an op ----------------------------------------------------------------------------------
-// What the kernel took alone and warm, beyond the roof that it has then; threads spun, so that
-// handing work to them is a term of its own. An op that was faster than its warm roof has no
-// excess.
+// A kernel's excess is its time alone and warm beyond its warm roof. Its threads spun then, so the
+// time of handing work to them is subtracted: it belongs to another term. A kernel that beat its
+// roof has no excess.
 static double kernel_seconds(const Machine *machine, const ProfileOp *op, double handing) {
     if (op->record.op->flags & OP_VIEW) return 0.0;
     RooflineInput input = roofline_op_input(&op->record.cost, &op->warm_traffic, op->warm_seconds);

@@ -17,7 +17,7 @@ typedef struct TimeTerms {
     double others;  // of a whole step: the calling thread was on no core, or the system served
     double faults;  // page faults, which are this part of `others`
 } TimeTerms;
-// What the terms leave of so many seconds; below 0 where they come to more; NaN: not known.
+// The seconds that no term explains, below 0 where the terms add up to more. NaN: not known.
 double time_terms_left(const TimeTerms *terms, double seconds);
 
 RIDGEPOINT_API_END

@@ -158,7 +158,7 @@ const Flag options_flags[] = {
      ONE_OF(take_dtype, precision_value)},
 
     {OF_MEASURING, BOTH, false, "iterations", "N",
-     "samples of each latency; 0: 10 to 200 in a second (0)", COUNT(iterations, 0, 1000000)},
+     "samples of each; 0: 10 to 200, of long steps 3 (0)", COUNT(iterations, 0, 1000000)},
     {OF_MEASURING, BOTH, false, "warmup", "N",
      "steps before the first sample (until steady, 10 to 200)", COUNT(warmup, 2, 1000000)},
     {OF_MEASURING, BOTH, false, "percentiles", NULL,

@@ -141,8 +141,8 @@ START_TEST(a_line_is_found_again) {
 }
 END_TEST
 
-// Of the line 1 + 1 n, one longer: left out, the others foretell four fifths of what it took. Where
-// they foretell half, there is no line.
+// One point lies above the line 1 + 1 n. The others predict four fifths of its time, which is an
+// error of 20 %; a line whose others predict half of a point's time is refused.
 START_TEST(the_error_is_of_what_was_left_out) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,3,4"), 1.0, 1.0);
     SweepFit fit;

@@ -65,7 +65,7 @@ START_TEST(memory_may_run_out_at_any_request) {
 }
 END_TEST
 
-// The same of steps that count as long, with their kernels alone.
+// A brief profile, of steps that count as long, also runs kernels alone; its requests fail in turn.
 START_TEST(memory_may_run_out_in_a_brief_profile) {
     Net net = {.sizes = {2, 3, 2}, .n_sizes = 3, .batch = 2, .options = mlp_defaults()};
     Machine machine;
