@@ -119,6 +119,13 @@ typedef struct Probe {
     int64_t bytes; // saved at the peak, by a dry run, of another batch; else 0
 } Probe;
 
+// A loop of ours, timed beside each round of a profile whose times are to be compared with those of
+// other processes (measure/metronome.h): what a machine gives changes from second to second.
+typedef struct ProfileMetronome {
+    int version;           // of the loop; 0: it did not run
+    Latency product, read; // seconds of its arithmetic on a core, and of its reading
+} ProfileMetronome;
+
 struct Generation; // generation.h
 struct Trials;     // advice/advice_tried.h
 
@@ -164,7 +171,7 @@ typedef struct Profile {
     // whose batch is not resident pays besides the step. Else count 0.
     Latency batch_copy;
     int64_t batch_copy_bytes;
-    MachinePace pace;    // of the moment, the median of all runs; 0: not known
+    ProfileMetronome metronome;
     double cpu_seconds;  // mean processor time of a step, of all threads; NaN on meta
     double cold_seconds; // the very first step
     int64_t warmup;      // steps that ran before the first sample
@@ -236,6 +243,8 @@ typedef struct ProfileOptions {
     // Asked between steps: true ends the measurement with what there is, but not without a sample
     // (Profile.cut_short). NULL: never
     bool (*stop)(void);
+    bool
+        metronome; // beside each round it runs, too: times are to be compared with other processes'
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 
@@ -268,6 +277,13 @@ RooflineInput profile_step_input(const Profile *profile);
 TimeTerms profile_op_terms(const Profile *profile, const ProfileOp *op); // 0 without ceilings
 // Of a forward, for each parameter and unit ("token"); NaN without parameters.
 double profile_flops_per_parameter(const Profile *profile);
+
+// What the times of run number `run` are divided by, from 0 on: the product of what computes, of
+// what waits for memory the geometric mean of product and read. Seconds; NaN: it did not run. What
+// computes has 4 FLOP per byte or more, whatever the machine: between the ridges of a core's own
+// caches and that of memory.
+double profile_beat(const Profile *profile, int64_t run, bool computes);
+bool profile_computes(OpCost cost);
 
 // Of several processes what all of them say, else what this one does.
 static inline const Latency *latency_whole(const Latency *latency) {

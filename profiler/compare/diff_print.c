@@ -144,9 +144,8 @@ static void print_times(const ProfileDiff *diff, const DiffStory *story, FILE *f
                    .widths = {8, 10, 10, 10, 9, 21},
                    .kinds = {TABLE_PATH, TABLE_WORD},
                    .indent = 2};
-    snprintf(table.title, sizeof(table.title), "\nTIME  of a step%s%s%s",
-             diff->units == 1 ? ", for each of its " : "", diff->units == 1 ? story->unit : "",
-             story->confirmed ? "; each change seen in two sets of runs" : "");
+    snprintf(table.title, sizeof(table.title), "\nTIME  of a step%s%s",
+             diff->units == 1 ? ", for each of its " : "", diff->units == 1 ? story->unit : "");
     for (; rows < told && rows < MOST_ROWS; rows++)
         table_widen(&table, diff->times[rows].path, PATH_WIDTH);
     table_begin(&table, file);
@@ -203,6 +202,28 @@ static void print_counts(const ProfileDiff *diff, FILE *file) {
     if (rows < diff->n_counts) table_note(&table, 2, note);
 }
 
+// Of the layers that could be judged the one that takes longest; NULL: there is none.
+static const DiffTime *longest_judged(const ProfileDiff *diff) {
+    const DiffTime *longest = NULL;
+    for (int64_t i = 0; i < diff->n_times; i++)
+        if (diff->times[i].seen > 0.0 && (!longest || diff->times[i].after > longest->after))
+            longest = &diff->times[i];
+    return longest;
+}
+
+// "; a change of 2.1% of the step, or of 4.0% of fc1 forward, would have been seen"
+static void say_seen(const ProfileDiff *diff, char *text, size_t size) {
+    const DiffTime *layer = longest_judged(diff);
+    text[0] = '\0';
+    if (!(diff->step.seen > 0.0)) return;
+    int used = snprintf(text, size, "; a change of %.8s%% of the step", percent(diff->step.seen).s);
+    if (layer && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, ", or of %.8s%% of %.70s,",
+                         percent(layer->seen).s, place_of(layer).s);
+    if (used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, " would have been seen");
+}
+
 // "4.0% slower"; of a machine.
 static Text pace_text(double ratio) {
     Text text;
@@ -211,24 +232,37 @@ static Text pace_text(double ratio) {
     return text;
 }
 
+// By what times are divided, where it is not nearly the same.
+static void print_metronome(const ProfileDiff *diff, FILE *file) {
+    const double worth = 0.02;
+    char line[300];
+    if (diff->undivided[0])
+        snprintf(line, sizeof(line), "Times are as measured, and not divided by what the machine gave: %s",
+                 diff->undivided);
+    else if (fabs(diff->product - 1.0) > worth || fabs(diff->read - 1.0) > worth)
+        snprintf(
+            line, sizeof(line),
+            "A loop that never changes computes %.30s now than beside the base, and reads %.30s; "
+            "times are divided by it",
+            pace_text(diff->product).s, pace_text(diff->read).s);
+    else
+        return;
+    text_print_wrapped(line, "  ", "  ", file);
+}
+
 // What stands between the two beside what was changed.
 static void print_rest(const ProfileDiff *diff, const DiffStory *story, FILE *file) {
-    const double worth = 0.02;
-    char line[400];
+    char line[600], seen[200];
     if (story->untimed) return;
-    snprintf(line, sizeof(line), "%lld runs, the base %lld%s", (long long)diff->runs_after,
+    say_seen(diff, seen, sizeof(seen));
+    snprintf(line, sizeof(line), "%lld runs, the base %lld%s%s", (long long)diff->runs_after,
              (long long)diff->runs_before,
              diff->step.ratio.reached ? "; 95% sure, of all layers together"
-                                      : ": so few are never 95% sure; --runs 5");
+                                      : ": so few are never 95% sure; --runs 5",
+             seen);
     fputc('\n', file);
     text_print_wrapped(line, "  ", "  ", file);
-    if (fabs(diff->pace_flops - 1.0) > worth || fabs(diff->pace_bytes - 1.0) > worth) {
-        snprintf(line, sizeof(line),
-                 "by itself this machine multiplies %s now, and moves memory %s; %s",
-                 pace_text(diff->pace_flops).s, pace_text(diff->pace_bytes).s,
-                 story->elsewhere ? "the base is as if measured on it" : "intervals allow for it");
-        text_print_wrapped(line, "  ", "  ", file);
-    }
+    print_metronome(diff, file);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ typedef struct DiffStory {   // what is told around the figures
     const char *untimed;     // why times are not compared; NULL: they are
     const char *build;       // "the compiler was A, and is B"; "": the same
     const char *unit;        // of work, "samples"
-    bool confirmed;          // a second set of runs had its say
-    bool elsewhere;          // DiffHow's
 } DiffStory;
 
 // Both sort diff->times: those that are sure first, by seconds.

@@ -6,7 +6,7 @@
 
 #include "tensor/memory.h"
 
-static const double confidence_together = 0.95, confidence_of_set = 0.98;
+static const double doubt = 0.05; // of a step, and of all layers together, over all looks
 // By so much the same op takes longer at one moment than at another, in all processes of each, by
 // whose cache its operands lie in (relu of 64 kB on two cores: 0.8 us).
 static const double moment = 1e-6;
@@ -46,95 +46,159 @@ static Status pair_layers(const Profile *base, const Profile *now, Pairs *pairs)
 }
 
 // ---- times -------------------------------------------------------------------------------------
-typedef struct Scale { // what seconds are divided by, and what a machine's own pace allows
-    double before, after;
-    double shorter, longer; // ratios of pace
-    double slack;           // seconds, of what was measured at different moments
-} Scale;
+typedef struct Comparison { // of all times alike
+    const Profile *base, *now;
+    double units_before, units_after; // that a step's times are divided by
+    bool apart, divided;
+    double reference[2];    // now's median beat, of what waits for memory and of what computes
+    double *before, *after; // owned; (RATIO_MOST) values that are compared
+} Comparison;
 
-static bool knows_pace(const Profile *profile) {
-    return profile->pace.flops_per_second > 0.0 && profile->pace.bytes_per_second > 0.0;
+static int64_t runs_of(const Profile *profile) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    return step->across ? step->across->count : step->count > 0;
 }
 
-static Scale scale_of(const Profile *base, const Profile *now, DiffHow how, ProfileDiff *diff) {
-    bool alike = base->units == now->units || base->units == 0 || now->units == 0 ||
-                 strcmp(base->unit, now->unit) != 0;
-    Scale scale = {1.0, 1.0, 1.0, 1.0, how.apart ? moment : 0.0};
-    diff->units = alike ? now->units : 1;
-    if (!alike) {
-        scale.before = (double)base->units;
-        scale.after = (double)now->units;
-    }
-    diff->pace_flops = diff->pace_bytes = (double)NAN;
-    if (!how.apart || !knows_pace(base) || !knows_pace(now)) return scale;
-    diff->pace_flops = base->pace.flops_per_second / now->pace.flops_per_second;
-    diff->pace_bytes = base->pace.bytes_per_second / now->pace.bytes_per_second;
-    scale.shorter = fmin(1.0, fmin(diff->pace_flops, diff->pace_bytes));
-    scale.longer = fmax(1.0, fmax(diff->pace_flops, diff->pace_bytes));
-    double common = scale.longer == 1.0 ? fmax(diff->pace_flops, diff->pace_bytes)
-                                        : fmax(fmin(diff->pace_flops, diff->pace_bytes), 1.0);
-    if (how.elsewhere) scale.before /= common;
-    scale.shorter /= how.elsewhere ? common : 1.0;
-    scale.longer /= how.elsewhere ? common : 1.0;
-    return scale;
+static void say_undivided(const Profile *base, const Profile *now, char *text, size_t size) {
+    const ProfileMetronome *a = &base->metronome, *b = &now->metronome;
+    const char *whose = b->version == 0 ? "what is measured now" : "the base";
+    bool whole = !isnan(profile_beat(base, runs_of(base) - 1, false)) &&
+                 !isnan(profile_beat(now, runs_of(now) - 1, false));
+    text[0] = '\0';
+    if (a->version == 0 || b->version == 0)
+        snprintf(text, size, "no metronome ran beside %s", whose);
+    else if (a->version != b->version)
+        snprintf(text, size, "their metronomes are of two versions");
+    else if (base->threads != now->threads)
+        snprintf(text, size, "they ran on %d and %d threads", base->threads, now->threads);
+    else if (!whole)
+        snprintf(text, size, "not beside each of their runs a metronome ran");
 }
 
-static double median_of(const Latency *latency, double scale) {
-    const Latency *all = latency ? latency_whole(latency) : NULL;
-    return all && all->count > 0 ? all->statistics.median / scale : 0.0;
-}
-
-static bool has_runs(const Latency *latency) {
-    return latency && latency->across && latency->across->count > 1;
-}
-
-static Status compare_times(const Latency *before, const Latency *after, const Scale *scale,
-                            double confidence, DiffTime *time) {
-    time->before = median_of(before, scale->before);
-    time->after = median_of(after, scale->after);
-    if (!has_runs(before) || !has_runs(after) || !(before->across->statistics.min > 0.0) ||
-        !(after->across->statistics.min > 0.0))
-        return STATUS_OK;
-    Ratio *ratio = &time->ratio;
-    Status status = ratio_find(before->across->samples, before->across->count,
-                               after->across->samples, after->across->count, confidence, ratio);
-    double units = scale->before / scale->after;
-    double slack = scale->slack / (time->before * scale->after); // in after's units, as a ratio
-    ratio->estimate *= units;
-    ratio->low = fmax(ratio->low * units / scale->longer - slack, 0.0);
-    ratio->high = ratio->high * units / scale->shorter + slack;
-    time->judged = ratio->confidence >= fmin(confidence, confidence_of_set); // five runs are enough
-    if (time->judged) time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
+// The medians over all runs.
+static Status find_beats(const Profile *profile, bool computes, double *values, double *median) {
+    LatencyStatistics statistics;
+    int64_t n = runs_of(profile);
+    for (int64_t i = 0; i < n; i++) values[i] = profile_beat(profile, i, computes);
+    Status status = statistics_summarise(values, n, &statistics);
+    if (!status) *median = statistics.median;
     return status;
 }
 
-static const Latency *latency_of(const ProfileLayer *layer, ReportPhase phase) {
-    const ProfilePhase *of = layer ? &layer->phase[phase] : NULL;
-    return of && of->latency.count > 0 ? &of->latency : NULL;
+static Status compare_metronomes(Comparison *all, ProfileDiff *diff) {
+    double before[2], *now = all->reference;
+    for (int computes = 0; computes < 2; computes++)
+        if (find_beats(all->base, computes, all->before, &before[computes]) ||
+            find_beats(all->now, computes, all->after, &now[computes]))
+            return error_status();
+    diff->product = now[1] / before[1];
+    diff->read = now[0] * now[0] / (before[0] * before[0]) / diff->product;
+    return STATUS_OK;
 }
 
-// Where those of all layers are to hold together, each is surer, by how many there are
-// (Bonferroni).
-static Status compare_layers(const Pairs *pairs, const Scale *scale, bool one_of_two,
-                             ProfileDiff *diff) {
+static Status begin(const Profile *base, const Profile *now, bool apart, Comparison *all,
+                    ProfileDiff *diff) {
+    bool alike = base->units == now->units || base->units == 0 || now->units == 0 ||
+                 strcmp(base->unit, now->unit) != 0;
+    *all = (Comparison){.base = base,
+                        .now = now,
+                        .units_before = alike ? 1.0 : (double)base->units,
+                        .units_after = alike ? 1.0 : (double)now->units,
+                        .apart = apart,
+                        .before = memory_new(RATIO_MOST * sizeof(double)),
+                        .after = memory_new(RATIO_MOST * sizeof(double))};
+    diff->units = alike ? now->units : 1;
+    diff->product = diff->read = (double)NAN;
+    if (!all->before || !all->after) return error_status();
+    if (diff->runs_before == 0 || diff->runs_after == 0) return STATUS_OK;
+    say_undivided(base, now, diff->undivided, sizeof(diff->undivided));
+    all->divided = diff->undivided[0] == '\0';
+    return all->divided ? compare_metronomes(all, diff) : STATUS_OK;
+}
+
+// What the runs of one side are compared by, and their median. The number of runs; 0: it is not
+// there.
+static int64_t take_values(const Comparison *all, const Profile *side, const Latency *latency,
+                           bool computes, double *values, double *median) {
+    double units = side == all->base ? all->units_before : all->units_after;
+    *median = 0.0;
+    if (!latency || latency->count == 0) return 0;
+    const Latency *across = latency->across;
+    int64_t n = across ? across->count : 1;
+    for (int64_t i = 0; i < n; i++) {
+        double beat = all->divided ? profile_beat(side, i, computes) : 1.0;
+        if (isnan(beat)) n = i; // a file may say that a layer ran more often than the step
+        if (i == n) break;
+        values[i] = (across ? across->samples[i] : latency->statistics.median) / units;
+        if (all->divided) values[i] *= all->reference[computes] / beat;
+    }
+    LatencyStatistics statistics;
+    if (!statistics_summarise(values, n, &statistics)) *median = statistics.median;
+    return n;
+}
+
+// Is it within an interval that is so sure that so few runs cannot be surer, or weaker?
+static Status find_open(const Comparison *all, int64_t n, int64_t m, double doubted,
+                        DiffTime *time) {
+    Ratio weak;
+    Status status = ratio_find(all->before, n, all->after, m, 1.0 - doubted, &weak);
+    bool seems = !status && (weak.low > 1.0 || weak.high < 1.0);
+    time->is_open = seems && time->sure == 0;
+    return status;
+}
+
+// `doubted`: of how many that did not change one may be told to have.
+static Status compare_times(const Comparison *all, const ProfilePhase *before,
+                            const ProfilePhase *after, double doubted, DiffTime *time) {
+    bool computes = after && profile_computes(after->cost);
+    const double seemingly = 10.0; // times the doubt
+    int64_t n = take_values(all, all->base, before ? &before->latency : NULL, computes, all->before,
+                            &time->before);
+    int64_t m = take_values(all, all->now, after ? &after->latency : NULL, computes, all->after,
+                            &time->after);
+    time->seen = (double)NAN;
+    if (error_pending() || n < 2 || m < 2) return error_status();
+    for (int64_t i = 0; i < n || i < m; i++)
+        if ((i < n && !(all->before[i] > 0.0)) || (i < m && !(all->after[i] > 0.0)))
+            return STATUS_OK; // too short for its clock
+    Ratio *ratio = &time->ratio;
+    Status status = ratio_find(all->before, n, all->after, m, 1.0 - doubted / DIFF_LOOKS, ratio);
+    if (status) return status;
+    double slack = all->apart ? moment / (time->before * all->units_after) : 0.0;
+    ratio->low = fmax(ratio->low - slack, 0.0);
+    ratio->high += slack;
+    time->judged = ratio->reached;
+    if (!time->judged) return find_open(all, n, m, seemingly * doubted, time);
+    time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
+    double wider = fmax(ratio->estimate / ratio->low, ratio->high / ratio->estimate);
+    time->seen = ratio->low > 0.0 ? wider - 1.0 : (double)NAN;
+    return find_open(all, n, m, seemingly * doubted, time);
+}
+
+static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase) {
+    const ProfilePhase *of = layer ? &layer->phase[phase] : NULL;
+    return of && of->latency.count > 0 ? of : NULL;
+}
+
+// What is sure of all layers together is surer of each, by how many there are (Bonferroni).
+static Status compare_layers(const Comparison *all, const Pairs *pairs, ProfileDiff *diff) {
     diff->times = memory_new((size_t)pairs->n * N_PHASES * sizeof(DiffTime));
     if (!diff->times) return error_status();
     for (int i = 0; i < pairs->n; i++)
         for (int p = 0; p < N_PHASES; p++)
-            diff->compared += latency_of(pairs->at[i].before, phases[p]) &&
-                              latency_of(pairs->at[i].after, phases[p]);
-    double confidence = 1.0 - (1.0 - confidence_together) / fmax(1.0, (double)diff->compared);
-    if (one_of_two) confidence = confidence_of_set;
+            diff->compared +=
+                phase_of(pairs->at[i].before, phases[p]) && phase_of(pairs->at[i].after, phases[p]);
     for (int i = 0; i < pairs->n; i++) {
         const Pair *pair = &pairs->at[i];
         for (int p = 0; p < N_PHASES; p++) {
-            const Latency *before = latency_of(pair->before, phases[p]);
-            const Latency *after = latency_of(pair->after, phases[p]);
+            const ProfilePhase *before = phase_of(pair->before, phases[p]);
+            const ProfilePhase *after = phase_of(pair->after, phases[p]);
             DiffTime *time = &diff->times[diff->n_times];
             if (!before && !after) continue;
             *time = (DiffTime){.path = pair->after ? pair->after->path : pair->before->path,
                                .phase = phases[p]};
-            if (compare_times(before, after, scale, confidence, time)) return error_status();
+            double doubted = doubt / fmax(1.0, (double)diff->compared);
+            if (compare_times(all, before, after, doubted, time)) return error_status();
             diff->n_times++;
         }
     }
@@ -212,24 +276,21 @@ static Status compare_counts(const Profile *base, const Profile *now, const Pair
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
-static int64_t runs_of(const Profile *profile) {
-    const Latency *step = &profile->totals[REPORT_STEP].latency;
-    return step->across ? step->across->count : step->count > 0;
-}
-
-Status profile_diff(const Profile *base, const Profile *now, DiffHow how, ProfileDiff *diff) {
+Status profile_diff(const Profile *base, const Profile *now, bool apart, ProfileDiff *diff) {
     *diff = (ProfileDiff){.step = {.path = "", .phase = REPORT_STEP},
                           .runs_before = runs_of(base),
                           .runs_after = runs_of(now)};
     Pairs pairs = {0};
-    Scale scale = scale_of(base, now, how, diff);
-    Status status = pair_layers(base, now, &pairs);
+    Comparison all;
+    Status status = begin(base, now, apart, &all, diff);
+    if (!status) status = pair_layers(base, now, &pairs);
     if (!status) status = compare_counts(base, now, &pairs, diff);
     if (!status)
-        status =
-            compare_times(&base->totals[REPORT_STEP].latency, &now->totals[REPORT_STEP].latency,
-                          &scale, confidence_together, &diff->step);
-    if (!status) status = compare_layers(&pairs, &scale, how.one_of_two, diff);
+        status = compare_times(&all, &base->totals[REPORT_STEP], &now->totals[REPORT_STEP], doubt,
+                               &diff->step);
+    if (!status) status = compare_layers(&all, &pairs, diff);
+    memory_free(all.before);
+    memory_free(all.after);
     memory_free(pairs.at);
     return status;
 }
@@ -240,14 +301,8 @@ void profile_diff_free(ProfileDiff *diff) {
     *diff = (ProfileDiff){0};
 }
 
-// ---- what is said of it ------------------------------------------------------------------------
-static void confirm(DiffTime *whole, const DiffTime *first, const DiffTime *second) {
-    if (whole->sure != first->sure || whole->sure != second->sure) whole->sure = 0;
-}
-
-void profile_diff_confirm(ProfileDiff *whole, const ProfileDiff *first, const ProfileDiff *second) {
-    static const DiffTime nothing;
-    confirm(&whole->step, &first->step, second ? &second->step : &nothing);
-    for (int64_t i = 0; i < whole->n_times; i++)
-        confirm(&whole->times[i], &first->times[i], second ? &second->times[i] : &nothing);
+bool profile_diff_is_open(const ProfileDiff *diff) {
+    bool is_open = diff->step.is_open;
+    for (int64_t i = 0; i < diff->n_times; i++) is_open = is_open || diff->times[i].is_open;
+    return is_open;
 }

@@ -10,10 +10,14 @@
 typedef struct DiffTime { // of the step, or of a layer's forward, backward or optimizer
     const char *path;     // the profile's; "" of the step
     ReportPhase phase;
-    double before, after; // seconds for a unit of work (ProfileDiff.units); 0: it is not there
-    Ratio ratio;          // after / before; estimate 0: not of both there are times of several runs
-    bool judged;          // there were runs enough to be sure of anything
-    int sure;             // 1: it takes longer, -1: shorter, 0: neither can be told
+    // Seconds for a unit of work (ProfileDiff.units); 0: it is not there. Where times are divided,
+    // both as the machine was, in the median, while now was measured.
+    double before, after;
+    Ratio ratio;  // after / before; estimate 0: not of both there are times of several runs
+    double seen;  // so small a change would have been told: 0.04 is 4 %; NaN: none, of so few runs
+    bool judged;  // there were runs enough to be sure of anything
+    int sure;     // 1: it takes longer, -1: shorter, 0: neither can be told
+    bool is_open; // it seems to have changed, and more runs may tell
 } DiffTime;
 
 typedef struct DiffCount {
@@ -30,32 +34,25 @@ typedef struct ProfileDiff {
     int64_t runs_before, runs_after; // processes; fewer than 2: there is no ratio
     int64_t units;                   // that times are of: a step's, or 1 where steps do not match
     int64_t compared;                // so many layers' phases are judged
-    // How many times as long the machine itself took, for arithmetic and memory; NaN: not known.
-    double pace_flops, pace_bytes;
+    // The time of each process is divided by its metronome's, unless that cannot be; then this says
+    // why ("the base has no metronome"), and the two are NaN.
+    char undivided[80];
+    double product, read; // how many times as long the metronome took now, at each
 } ProfileDiff;
 
-typedef struct DiffHow {
-    // The two were measured at different moments: each interval also holds what it would be had the
-    // machine been as fast both times, at arithmetic or at memory.
-    bool apart;
-    // And on different machines: times of before are as if it had been measured on the one of now,
-    // by what it is slower or faster at both.
-    bool elsewhere;
-    // One of two sets of runs, which is to be confirmed: each layer's interval is 98 % sure by
-    // itself, which five runs can be with one that went astray. Else 95 % for all of them together.
-    bool one_of_two;
-} DiffHow;
+// How often a comparison may be looked at while runs are added to it. At the last look it is 95 %
+// sure of the step, and of all layers together, however many looks there were.
+enum { DIFF_LOOKS = 3 };
 
-// *diff borrows the profiles' names; profile_diff_free it, also after a failure.
+// `apart`: the two were measured at different moments, so that each interval is wider by a
+// microsecond, as an op takes by whose cache its operands lie in. *diff borrows the profiles'
+// names; profile_diff_free it, also after a failure.
 //
-//     profile_diff(&base.profile, &now.profile, (DiffHow){.apart = true}, &diff);
+//     profile_diff(&base.profile, &now.profile, false, &diff);
 //     printf("%+.1f%%\n", 100.0 * (diff.step.ratio.estimate - 1.0));
-Status profile_diff(const Profile *base, const Profile *now, DiffHow how, ProfileDiff *diff);
+Status profile_diff(const Profile *base, const Profile *now, bool apart, ProfileDiff *diff);
 void profile_diff_free(ProfileDiff *diff);
-
-// Of the same layers in two sets of runs and in all of them together: what both sets are sure of,
-// with the same sign, the whole stays sure of, and of nothing else; second NULL: of nothing.
-void profile_diff_confirm(ProfileDiff *whole, const ProfileDiff *first, const ProfileDiff *second);
+bool profile_diff_is_open(const ProfileDiff *diff); // any of its times is
 
 // Why times of the two cannot be compared: another processor, other threads, another BLAS ...; ""
 // where they can. What was profiled is no such reason, but its own: another network or batch.

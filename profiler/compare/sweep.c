@@ -163,7 +163,7 @@ Status sweep_judge(Sweep *sweep) {
 
 // ---- latency of a batch ------------------------------------------------------------------------
 typedef struct Sample {
-    double batch, seconds;
+    double batch, seconds, beat;
 } Sample;
 
 // Least squares of (fixed + each * batch) / seconds - 1, without sample `out` (-1: with all).
@@ -194,6 +194,11 @@ static int by_batch(const void *left, const void *right) {
     return (a->batch > b->batch) - (a->batch < b->batch);
 }
 
+static int by_beat(const void *left, const void *right) {
+    const Sample *a = left, *b = right;
+    return (a->beat > b->beat) - (a->beat < b->beat);
+}
+
 static int64_t stride_of(const Sweep *sweep, int axis) {
     int64_t stride = 1;
     for (int a = sweep->n_axes - 1; a > axis; a--) stride *= sweep->axes[a].n;
@@ -215,6 +220,14 @@ static int64_t unseen_between(const Sample *samples, int n) {
     return batch > 0 ? batch : 2 * (int64_t)samples[n - 1].batch;
 }
 
+// What the machine gave changes from point to point: times become those of its median moment.
+static void divide_by_beats(Sample *samples, int n) {
+    qsort(samples, (size_t)n, sizeof(Sample), by_beat);
+    if (n == 0 || !(samples[0].beat > 0.0)) return; // not all of them have one
+    double median = 0.5 * (samples[(n - 1) / 2].beat + samples[n / 2].beat);
+    for (int i = 0; i < n; i++) samples[i].seconds *= median / samples[i].beat;
+}
+
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
     enum { LEAST_SAMPLES = 3 };
     const double most_error = 0.25; // beyond it the line foretells nothing
@@ -225,8 +238,9 @@ bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
         const SweepPoint *point = &sweep->points[first + v * stride_of(sweep, axis)];
         double batch = strtod(sweep->axes[axis].values[v], NULL);
         if (point->state != SWEEP_MEASURED || !(point->seconds > 0.0) || !(batch > 0.0)) continue;
-        samples[n++] = (Sample){batch, point->seconds};
+        samples[n++] = (Sample){batch, point->seconds, point->beat};
     }
+    divide_by_beats(samples, n);
     qsort(samples, (size_t)n, sizeof(Sample), by_batch);
     const Sample *from = samples; // a batch of one sample has kernels of its own
     if (n > LEAST_SAMPLES && samples[0].batch == 1.0) from++, n--;

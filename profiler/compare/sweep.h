@@ -28,6 +28,7 @@ typedef enum SweepState { SWEEP_OPEN, SWEEP_MEASURED, SWEEP_FAILED } SweepState;
 typedef struct SweepPoint {
     SweepState state;
     double seconds, low, high; // of a step, and how sure; 0: nothing ran (the meta device)
+    double beat;               // seconds of the metronome beside it, of both its parts; 0: none ran
     double units_per_second;
     int64_t peak_bytes, total_flops; // of a step
     // Of its training; NaN: there was none. Losses are means of equal parts of it.
@@ -89,9 +90,10 @@ typedef struct SweepFit {
     int64_t batch;      // one that was not measured, between those that were,
     double seconds;     // takes so long
 } SweepFit;
-// Of the points that differ from `first` in `axis` (the batch) alone: least squares of relative
-// errors. False where fewer than three of them were measured, where larger batches take no longer,
-// where the error is above 25 %, or there is no such axis.
+// Of the points that differ from `first` in `axis` (the batch) alone, each divided by its metronome
+// and times the median of these, where all have one: least squares of relative errors. False where
+// fewer than three of them were measured, where larger batches take no longer, where the error is
+// above 25 %, or there is no such axis.
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit);
 int sweep_axis(const Sweep *sweep, const char *name); // -1: there is none
 

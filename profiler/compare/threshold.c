@@ -75,9 +75,11 @@ Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
     return status;
 }
 
+// Where the step is a forward alone, it is the step.
 static Found find_inference(const Profile *profile, int of) {
     (void)of;
-    return found_time(&profile->inference);
+    return found_time(profile->kind == PROFILE_INFERENCE ? &profile->totals[REPORT_STEP].latency
+                                                         : &profile->inference);
 }
 
 static Found find_percentile(const Profile *profile, int tenths) {

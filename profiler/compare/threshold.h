@@ -1,10 +1,11 @@
-// threshold.h -- limits that a profile is held to, by itself or beside a base. What cannot be
-// judged is no pass, and what noise may have done no failure. Not here: files for a CI
-// (files/junit.h).
+// threshold.h -- limits that a profile is held to, by itself or beside a base. A limit holds where
+// the whole interval of a time is within it, and is broken where all of it is beyond; else it
+// cannot be told. Not here: files for a CI (files/junit.h).
 //
 //     ThresholdList list = {0};
 //     threshold_parse("latency:10ms,flops:+0%,layer:fc*:+5%", &list);
 //     threshold_judge(&list, &(ThresholdSides){.now = &profile});
+//     return threshold_count(&list, THRESHOLD_BROKEN);
 #ifndef PROFILER_COMPARE_THRESHOLD_H
 #define PROFILER_COMPARE_THRESHOLD_H
 
@@ -13,9 +14,10 @@
 typedef struct ThresholdKey ThresholdKey; // what may be limited: threshold.c's table
 
 typedef enum ThresholdVerdict {
-    THRESHOLD_HOLDS,   // or nobody can be sure that it does not
-    THRESHOLD_BROKEN,  // for sure
-    THRESHOLD_UNKNOWN, // it lacks what it takes: samples, a base, a layer of that name
+    THRESHOLD_HOLDS,  // for sure; of a pattern of layers beside a base: no layer is seen beyond it
+    THRESHOLD_BROKEN, // for sure
+    THRESHOLD_UNDECIDED, // more runs may tell
+    THRESHOLD_UNKNOWN,   // it lacks what it takes: samples, a base, a layer of that name
 } ThresholdVerdict;
 
 const char *threshold_verdict_name(ThresholdVerdict verdict); // "broken"
@@ -28,6 +30,7 @@ typedef struct Threshold {
     bool relative;  // to the base
     double limit;   // seconds, bytes, a count, a rate; relative: a share, 0.05
     ThresholdVerdict verdict;
+    double seen;     // so small a change would have been told: 0.04 is 4 %; 0: any, NaN: none
     char found[160]; // "1.19 ms (1.18-1.20 ms of 5 runs)", or what it lacks
 } Threshold;
 
@@ -51,8 +54,9 @@ typedef struct ThresholdSides {
     const ProfileDiff *diff;
     bool untimed; // times of the two are not compared
 } ThresholdSides;
-// Fills verdict and found of each. *hold: all of them do. STATUS_OUT_OF_MEMORY.
-Status threshold_judge(ThresholdList *list, const ThresholdSides *sides, bool *hold);
+// Fills verdict, seen and found of each. STATUS_OUT_OF_MEMORY.
+Status threshold_judge(ThresholdList *list, const ThresholdSides *sides);
+int threshold_count(const ThresholdList *list, ThresholdVerdict verdict); // that have it
 // The section THRESHOLDS: 80 columns.
 void threshold_print(const ThresholdList *list, FILE *file);
 

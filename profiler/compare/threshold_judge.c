@@ -9,7 +9,7 @@
 #include "profiler/report/text.h"
 
 const char *threshold_verdict_name(ThresholdVerdict verdict) {
-    static const char *const names[] = {"holds", "broken", "unknown"};
+    static const char *const names[] = {"holds", "broken", "cannot be told", "unknown"};
     return names[verdict];
 }
 
@@ -33,23 +33,28 @@ static void set(Threshold *threshold, ThresholdVerdict verdict, const char *form
     va_end(arguments);
 }
 
-// Broken where all of the interval is beyond; a rate is to be at least so much. `of`: "fc1 "
+// What a whole interval says of the most that there may be.
+static ThresholdVerdict judge_interval(double low, double high, double most) {
+    return low > most ? THRESHOLD_BROKEN : high > most ? THRESHOLD_UNDECIDED : THRESHOLD_HOLDS;
+}
+
+// A rate is to be at least so much. `of`: "fc1 "
 static void judge_value(Threshold *threshold, const char *of, Found found) {
     Kind kind = threshold->key->kind;
     double limit = threshold->limit;
-    bool least = kind == OF_RATE;
-    bool beyond = least ? found.high < limit : found.low > limit;
-    bool seems = least ? found.value < limit : found.value > limit;
+    ThresholdVerdict verdict = kind == OF_RATE ? judge_interval(-found.high, -found.low, -limit)
+                                               : judge_interval(found.low, found.high, limit);
     Text value = value_text(kind, found.value);
-    if (isnan(found.value))
+    if (isnan(found.value)) {
         set(threshold, THRESHOLD_UNKNOWN, "%snothing measured it, or too few samples did", of);
-    else if (found.runs == 0)
-        set(threshold, beyond ? THRESHOLD_BROKEN : THRESHOLD_HOLDS, "%s", value.s);
-    else
-        set(threshold, beyond ? THRESHOLD_BROKEN : THRESHOLD_HOLDS, "%s%s (%s to %s, %lld run%s)%s",
-            of, value.s, value_text(kind, found.low).s, value_text(kind, found.high).s,
-            (long long)found.runs, found.runs == 1 ? "" : "s",
-            seems && !beyond ? ", not for sure" : "");
+    } else if (found.runs == 0) {
+        set(threshold, verdict, "%s", value.s);
+    } else {
+        set(threshold, verdict, "%s%s (%s to %s, %lld run%s)", of, value.s,
+            value_text(kind, found.low).s, value_text(kind, found.high).s, (long long)found.runs,
+            found.runs == 1 ? "" : "s");
+        threshold->seen = fmax(found.high / found.value, found.value / found.low) - 1.0;
+    }
 }
 
 // The slowest of those that match stands for all.
@@ -74,44 +79,60 @@ static Status judge_layers(Threshold *threshold, const Profile *profile) {
     return STATUS_OK;
 }
 
-// A limit below the base's asks for a change, which is there or not; any other for none, which a
-// second set of runs has to deny.
-static bool is_beyond(const DiffTime *time, double most) {
-    return time->ratio.low > most && (most < 1.0 || time->sure > 0);
-}
-
-static void judge_change(Threshold *threshold, const DiffTime *time, bool of_rate) {
+static void set_change(Threshold *threshold, ThresholdVerdict verdict, const DiffTime *time) {
     const Ratio *ratio = &time->ratio;
-    double most = of_rate ? 1.0 / (1.0 + threshold->limit) : 1.0 + threshold->limit;
+    bool of_rate = threshold->key->kind == OF_RATE;
     double change = of_rate ? 1.0 / ratio->estimate : ratio->estimate;
     double low = of_rate ? 1.0 / ratio->high : ratio->low;
     double high = of_rate ? 1.0 / ratio->low : ratio->high;
+    bool unseen = verdict == THRESHOLD_HOLDS && !threshold->key->find;
+    set(threshold, verdict, "%s%s%s%s: %+.1f%% (%+.1f%% to %+.1f%%)%s", unseen ? "none seen; " : "",
+        text_fit_end(time->path, 30).s, time->path[0] ? " " : "",
+        of_rate ? "throughput" : report_phase_name(time->phase), 100.0 * (change - 1.0),
+        100.0 * (low - 1.0), 100.0 * (high - 1.0), time->judged ? "" : ", of too few runs");
+    threshold->seen = time->seen;
+}
+
+// `most`: times before.
+static double most_of(const Threshold *threshold) {
+    bool of_rate = threshold->key->kind == OF_RATE;
+    return of_rate ? 1.0 / (1.0 + threshold->limit) : 1.0 + threshold->limit;
+}
+
+static void judge_change(Threshold *threshold, const DiffTime *time) {
+    const Ratio *ratio = &time->ratio;
     if (!(ratio->estimate > 0.0))
         set(threshold, THRESHOLD_UNKNOWN, "times were not compared");
     else if (!time->judged)
-        set(threshold, THRESHOLD_UNKNOWN, "of so few runs nothing is sure; --runs 5");
+        set_change(threshold, THRESHOLD_UNDECIDED, time);
     else
-        set(threshold, is_beyond(time, most) ? THRESHOLD_BROKEN : THRESHOLD_HOLDS,
-            "%s%s%s: %+.1f%% (%+.1f%% to %+.1f%%)", text_fit_end(time->path, 30).s,
-            time->path[0] ? " " : "", of_rate ? "throughput" : report_phase_name(time->phase),
-            100.0 * (change - 1.0), 100.0 * (low - 1.0), 100.0 * (high - 1.0));
+        set_change(threshold, judge_interval(ratio->low, ratio->high, most_of(threshold)), time);
 }
 
-// The one that has changed most for the worse stands for all.
+// The one that has changed most for the worse stands for all. A limit that allows a change asks
+// whether one is seen beyond it, and no layer to be proved; one that asks for a change is judged as
+// a step's.
 static void judge_changes(Threshold *threshold, const ProfileDiff *diff) {
     const DiffTime *worst = NULL;
+    double most = most_of(threshold);
+    bool is_open = false;
     for (int64_t i = 0; i < diff->n_times; i++) {
         const DiffTime *time = &diff->times[i];
         if (!(time->ratio.estimate > 0.0) || fnmatch(threshold->layer, time->path, 0) != 0)
             continue;
+        is_open = is_open || (time->is_open && time->ratio.estimate > most);
         bool worse = !worst || time->sure > worst->sure ||
                      (time->sure == worst->sure && time->ratio.low > worst->ratio.low);
         if (worse) worst = time;
     }
-    if (worst)
-        judge_change(threshold, worst, false);
-    else
+    if (!worst)
         set(threshold, THRESHOLD_UNKNOWN, "no such layer's times were compared");
+    else if (most < 1.0)
+        judge_change(threshold, worst);
+    else if (worst->judged && worst->ratio.low > most)
+        set_change(threshold, THRESHOLD_BROKEN, worst);
+    else
+        set_change(threshold, is_open ? THRESHOLD_UNDECIDED : THRESHOLD_HOLDS, worst);
 }
 
 static void judge_beside(Threshold *threshold, const ThresholdSides *sides) {
@@ -122,7 +143,7 @@ static void judge_beside(Threshold *threshold, const ThresholdSides *sides) {
     } else if (!key->find) {
         judge_changes(threshold, sides->diff);
     } else if (of_time) {
-        judge_change(threshold, &sides->diff->step, key->kind == OF_RATE);
+        judge_change(threshold, &sides->diff->step);
     } else {
         double before = key->find(sides->base, key->of).value;
         double now = key->find(sides->now, key->of).value;
@@ -136,10 +157,10 @@ static bool counts_another(const Threshold *threshold, const Profile *profile) {
     return threshold->unit[0] && strcmp(threshold->unit, profile->unit) != 0;
 }
 
-Status threshold_judge(ThresholdList *list, const ThresholdSides *sides, bool *hold) {
-    *hold = true;
+Status threshold_judge(ThresholdList *list, const ThresholdSides *sides) {
     for (int i = 0; i < list->n; i++) {
         Threshold *threshold = &list->at[i];
+        threshold->seen = 0.0;
         if (threshold->relative)
             judge_beside(threshold, sides);
         else if (counts_another(threshold, sides->now))
@@ -148,18 +169,46 @@ Status threshold_judge(ThresholdList *list, const ThresholdSides *sides, bool *h
             judge_value(threshold, "", threshold->key->find(sides->now, threshold->key->of));
         else if (judge_layers(threshold, sides->now))
             return error_status();
-        *hold = *hold && threshold->verdict == THRESHOLD_HOLDS;
     }
     return STATUS_OK;
 }
 
+int threshold_count(const ThresholdList *list, ThresholdVerdict verdict) {
+    int n = 0;
+    for (int i = 0; i < list->n; i++) n += list->at[i].verdict == verdict;
+    return n;
+}
+
+// What is left open, and what would have been told of it.
+static void print_undecided(const ThresholdList *list, FILE *file) {
+    int undecided = threshold_count(list, THRESHOLD_UNDECIDED);
+    double seen = 0.0;
+    char line[200], change[60] = "";
+    for (int i = 0; i < list->n; i++)
+        if (list->at[i].verdict == THRESHOLD_UNDECIDED && !(list->at[i].seen <= seen))
+            seen = list->at[i].seen;
+    if (undecided == 0) return;
+    if (seen > 0.0)
+        snprintf(change, sizeof(change), "; a change of %.*f%% would have been",
+                 seen < 0.0995 ? 1 : 0, 100.0 * seen);
+    snprintf(line, sizeof(line),
+             "%d of %d cannot be told%s. More --runs may tell; --undecided fail makes it status 1",
+             undecided, list->n, change);
+    text_print_wrapped(line, "  ", "  ", file);
+}
+
 void threshold_print(const ThresholdList *list, FILE *file) {
-    static const char *const words[] = {"holds", "BROKEN", "UNKNOWN"}; // what is to be seen
+    static const char *const words[] = {"holds", "BROKEN", "CANNOT BE TOLD",
+                                        "UNKNOWN"}; // what is to be seen
     Table table = {.title = "THRESHOLDS",
                    .headings = {"limit", "", "found"},
                    .widths = {8, 9, 45},
                    .kinds = {TABLE_NAME, TABLE_WORD, TABLE_NAME},
                    .indent = 2};
+    if (threshold_count(list, THRESHOLD_UNDECIDED) > 0) {
+        table.widths[1] = 15;
+        table.widths[2] = 39;
+    }
     for (int i = 0; i < list->n; i++) table_widen(&table, list->at[i].text, 24);
     table_begin(&table, file);
     for (int i = 0; i < list->n; i++) {
@@ -167,4 +216,5 @@ void threshold_print(const ThresholdList *list, FILE *file) {
         table_add(&table,
                   (TableCells){threshold->text, words[threshold->verdict], threshold->found});
     }
+    print_undecided(list, file);
 }

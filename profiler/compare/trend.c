@@ -15,7 +15,6 @@ typedef struct Side { // up to five entries, one after the other
     double *runs;     // room for all of theirs
     int64_t n;
     double least, most; // of the entries' medians; of four or more without one at each end
-    MachinePace pace;   // the best; 0: not known
     double first, last; // medians of the entries at its ends
 } Side;
 
@@ -24,52 +23,60 @@ static int by_value(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-static double median_of(const HistoryEntry *entry) {
+// What is compared of the entry's run number r.
+static double value_of(const HistoryEntry *entry, int r, bool divided) {
+    return divided ? entry->runs[r] / entry->beats[r] : entry->runs[r];
+}
+
+static double median_of(const HistoryEntry *entry, bool divided) {
     double runs[RATIO_MOST];
-    memcpy(runs, entry->runs, (size_t)entry->n_runs * sizeof(double));
+    for (int r = 0; r < entry->n_runs; r++) runs[r] = value_of(entry, r, divided);
     qsort(runs, (size_t)entry->n_runs, sizeof(double), by_value);
     return 0.5 * (runs[(entry->n_runs - 1) / 2] + runs[entry->n_runs / 2]);
 }
 
-static void take_entry(const HistoryEntry *entry, Side *side) {
-    MachinePace *pace = &side->pace;
-    pace->flops_per_second = fmax(pace->flops_per_second, entry->pace.flops_per_second);
-    pace->bytes_per_second = fmax(pace->bytes_per_second, entry->pace.bytes_per_second);
+// Has each of them a metronome, of one version?
+static bool can_divide(const History *history, const int *which, int from, int to) {
+    int version = history->entries[which[from]].metronome;
+    bool can = version > 0;
+    for (int i = from; i < to; i++) can = can && history->entries[which[i]].metronome == version;
+    return can;
+}
+
+static void take_entry(const HistoryEntry *entry, bool divided, Side *side) {
     for (int r = 0; r < entry->n_runs && side->n < RATIO_MOST; r++)
-        side->runs[side->n++] = entry->runs[r];
+        side->runs[side->n++] = value_of(entry, r, divided);
 }
 
 // Of four or more the least and the most are left out: one that went astray decides nothing.
-static void gather(const History *history, const int *which, int from, int to, Side *side) {
+static void gather(const History *history, const int *which, int from, int to, bool divided,
+                   Side *side) {
     double medians[TREND_WINDOW] = {0}, sorted[TREND_WINDOW];
     int n = to - from, astray = n >= 4;
-    for (int i = 0; i < n; i++) medians[i] = median_of(&history->entries[which[from + i]]);
+    for (int i = 0; i < n; i++) medians[i] = median_of(&history->entries[which[from + i]], divided);
     memcpy(sorted, medians, sizeof(sorted));
     qsort(sorted, (size_t)n, sizeof(double), by_value);
     side->least = sorted[astray];
     side->most = sorted[n - 1 - astray];
     side->first = medians[0];
     side->last = medians[n - 1];
-    side->pace = (MachinePace){0};
     side->n = 0;
     for (int i = 0; i < n; i++)
         if (medians[i] >= side->least && medians[i] <= side->most)
-            take_entry(&history->entries[which[from + i]], side);
-}
-
-// What the machine was slower by, for arithmetic or memory; 1 where it is not known.
-static double pace_ratio(double before, double after) {
-    return before > 0.0 && after > 0.0 ? before / after : 1.0;
+            take_entry(&history->entries[which[from + i]], divided, side);
 }
 
 // Whether the entries up to `at` and from there on differ, and by how much.
 static bool differ(const History *history, const int *which, int from, int at, int to, Side *sides,
-                   Ratio *ratio) {
+                   TrendChange *change) {
     int first = at - TREND_WINDOW > from ? at - TREND_WINDOW : from;
     int last = at + TREND_WINDOW < to ? at + TREND_WINDOW : to;
     Side *before = &sides[0], *after = &sides[1];
-    gather(history, which, first, at, before);
-    gather(history, which, at, last, after);
+    Ratio *ratio = &change->ratio;
+    bool divided = can_divide(history, which, first, last);
+    gather(history, which, first, at, divided, before);
+    gather(history, which, at, last, divided, after);
+    *change = (TrendChange){.entry = at, .divided = divided};
     bool slower = before->most < after->least, faster = after->most < before->least;
     double between =
         slower ? 0.5 * (before->most + after->least) : 0.5 * (after->most + before->least);
@@ -77,10 +84,6 @@ static bool differ(const History *history, const int *which, int from, int at, i
                        : after->first < between && between < before->last;
     if (!(slower || faster) || !here) return false;
     if (ratio_find(before->runs, before->n, after->runs, after->n, confidence, ratio)) return false;
-    double flops = pace_ratio(before->pace.flops_per_second, after->pace.flops_per_second);
-    double bytes = pace_ratio(before->pace.bytes_per_second, after->pace.bytes_per_second);
-    ratio->low /= fmax(1.0, fmax(flops, bytes));
-    ratio->high /= fmin(1.0, fmin(flops, bytes));
     return ratio->reached && (ratio->low > 1.0 + worth || ratio->high < 1.0 - worth);
 }
 
@@ -93,19 +96,16 @@ typedef struct Search {
 } Search;
 
 static void search(Search *all, int from, int to) {
-    int best = -1;
-    Ratio most = {.estimate = 1.0};
+    TrendChange best = {.entry = -1, .ratio.estimate = 1.0}, change;
     for (int at = from + 1; at < to && !error_pending(); at++) {
-        Ratio ratio;
-        if (!differ(all->history, all->which, from, at, to, all->sides, &ratio)) continue;
-        if (best >= 0 && fabs(log(ratio.estimate)) <= fabs(log(most.estimate))) continue;
-        best = at;
-        most = ratio;
+        if (!differ(all->history, all->which, from, at, to, all->sides, &change)) continue;
+        double size = fabs(log(change.ratio.estimate)), most = fabs(log(best.ratio.estimate));
+        if (best.entry < 0 || size > most) best = change;
     }
-    if (best < 0 || all->n == TREND_MOST || error_pending()) return;
-    all->changes[all->n++] = (TrendChange){best, most};
-    search(all, best, to); // the newest are wanted first
-    search(all, from, best);
+    if (best.entry < 0 || all->n == TREND_MOST || error_pending()) return;
+    all->changes[all->n++] = best;
+    search(all, best.entry, to); // the newest are wanted first
+    search(all, from, best.entry);
 }
 
 static int by_entry(const void *left, const void *right) {
@@ -116,12 +116,11 @@ static int by_entry(const void *left, const void *right) {
 // By how much: of the entries between one change and the next.
 static void measure_again(Search *all, int n) {
     for (int i = 0; i < all->n; i++) {
-        TrendChange *change = &all->changes[i];
+        TrendChange *change = &all->changes[i], again;
         int from = i > 0 ? all->changes[i - 1].entry : 0;
         int to = i + 1 < all->n ? all->changes[i + 1].entry : n;
-        Ratio ratio;
-        if (differ(all->history, all->which, from, change->entry, to, all->sides, &ratio))
-            change->ratio = ratio;
+        if (differ(all->history, all->which, from, change->entry, to, all->sides, &again))
+            *change = again;
     }
     for (int i = 0; i < all->n; i++) all->changes[i].entry = all->which[all->changes[i].entry];
 }
@@ -193,12 +192,12 @@ static void say_change(const Series *series, int entry, const char *what, FILE *
 
 static Status print_times(Series *series, FILE *file) {
     TrendChange changes[TREND_MOST];
-    char what[160];
+    char what[200];
     int n = 0;
     for (int i = 0; i < series->n; i++) {
         const HistoryEntry *entry = &series->history->entries[series->which[i]];
         if (entry->n_runs == 0) continue;
-        series->values[n] = median_of(entry);
+        series->values[n] = median_of(entry, false);
         series->timed[n++] = series->which[i];
     }
     if (n == 0) return STATUS_OK;
@@ -209,9 +208,10 @@ static Status print_times(Series *series, FILE *file) {
         const Ratio *ratio = &changes[i].ratio;
         bool slower = ratio->estimate > 1.0;
         double near = slower ? ratio->low : ratio->high, far = slower ? ratio->high : ratio->low;
-        snprintf(what, sizeof(what), "%.1f%% %s (%.1f to %.1f)",
+        snprintf(what, sizeof(what), "%.1f%% %s (%.1f to %.1f)%s",
                  100.0 * fabs(ratio->estimate - 1.0), slower ? "slower" : "faster",
-                 100.0 * fabs(near - 1.0), 100.0 * fabs(far - 1.0));
+                 100.0 * fabs(near - 1.0), 100.0 * fabs(far - 1.0),
+                 changes[i].divided ? "" : ", as measured");
         say_change(series, changes[i].entry, what, file);
     }
     return found < 0 ? error_status() : STATUS_OK;

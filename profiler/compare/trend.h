@@ -7,18 +7,19 @@
 #include "profiler/measure/ratio.h"
 
 typedef struct TrendChange {
-    int entry;   // of the history: the first that is different, from 0
-    Ratio ratio; // after / before
+    int entry;    // of the history: the first that is different, from 0
+    Ratio ratio;  // after / before
+    bool divided; // by the metronome beside each run; else of times as measured
 } TrendChange;
 
 enum { TREND_WINDOW = 5, TREND_MOST = 128 }; // entries on each side that are looked at; changes
 
 // Where the time of a step changed among entries of the same work: there, the runs of up to five
-// entries before and after lie apart by more than 2 % at 99 % (ratio.h), also when what the machine
-// itself was slower by is allowed for, and the medians of these entries do not overlap, but for one
-// of four or more on each side. The largest is found first, then the same after and before it; at
-// most TREND_MOST, in the order of the file. How many; -1: out of memory. `which` are n entries of
-// the history.
+// entries before and after lie apart by more than 2 % at 99 % (ratio.h), and the medians of these
+// entries do not overlap, but for one of four or more on each side. Each run is divided by its
+// metronome, where all of these entries have one of the same version. The largest is found first,
+// then the same after and before it; at most TREND_MOST, in the order of the file. How many; -1:
+// out of memory. `which` are n entries of the history.
 int trend_changes(const History *history, const int *which, int n, TrendChange changes[TREND_MOST]);
 
 // The section TREND: 80 columns, plain characters. STATUS_OUT_OF_MEMORY

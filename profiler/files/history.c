@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,19 @@ static void write_runs(JsonWriter *json, const Latency *step) {
     json_writer_end_array(json);
 }
 
+// What each of the runs is divided by, in their order.
+static void write_beats(JsonWriter *json, const Profile *profile) {
+    const ProfilePhase *step = &profile->totals[REPORT_STEP];
+    const Latency *across = step->latency.across;
+    int64_t n = across ? across->count : step->latency.count > 0;
+    bool computes = profile_computes(step->cost);
+    if (profile->metronome.version == 0 || isnan(profile_beat(profile, n - 1, computes))) return;
+    member_integer(json, "metronome_version", profile->metronome.version);
+    json_writer_begin_array(json_writer_key(json, "beats"));
+    for (int64_t i = 0; i < n; i++) json_writer_double(json, profile_beat(profile, i, computes));
+    json_writer_end_array(json);
+}
+
 static void write_work(JsonWriter *json, const Profile *profile, const char *work) {
     Environment environment;
     char on[400];
@@ -54,19 +68,17 @@ static void write_work(JsonWriter *json, const Profile *profile, const char *wor
 
 static void write_entry(JsonWriter *json, const Profile *profile, const char *work) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    bool ran = profile->measured.peak.total > 0, known = profile->pace.bytes_per_second > 0.0;
-    const double none = (double)NAN;
+    bool ran = profile->measured.peak.total > 0;
     json_writer_begin_record(json);
     member_text(json, "schema", schema);
     json_created(json);
     write_work(json, profile, work);
     write_runs(json, &step->latency);
+    write_beats(json, profile);
     member_integer(json, "peak_bytes",
                    ran ? profile->measured.peak.total : profile->predicted.peak.total);
     member_count(json, "total_flops", op_cost_total_flops(step->cost));
     member_integer(json, "parameters", profile->parameters);
-    member_real(json, "pace_flops_per_second", known ? profile->pace.flops_per_second : none);
-    member_real(json, "pace_bytes_per_second", known ? profile->pace.bytes_per_second : none);
     json_writer_end_object(json);
 }
 
@@ -152,19 +164,38 @@ static bool read_count(json_t *object, const char *key, int64_t *count) {
     return json_is_integer(value) && *count >= 0;
 }
 
-static Status read_runs(json_t *runs, const char *path, int line, HistoryEntry *entry) {
-    size_t n = json_array_size(runs);
-    if (!json_is_array(runs) || n > RATIO_MOST)
-        return refuse(path, line, "expected runs, at most 1000");
-    entry->runs = n > 0 ? memory_new(n * sizeof(double)) : NULL;
-    if (n > 0 && !entry->runs) return error_status();
-    for (size_t i = 0; i < n; i++) {
-        double seconds = json_number_value(json_array_get(runs, i));
-        if (!(seconds >= 1e-12 && seconds < 1e9))
-            return refuse(path, line, "a run that is no time");
-        entry->runs[entry->n_runs++] = seconds;
+// (n) seconds; NULL with an error pending, or without one where there are none.
+static double *read_times(json_t *from, const char *path, int line, int *n) {
+    size_t size = json_array_size(from);
+    if (!json_is_array(from) || size > RATIO_MOST) {
+        refuse(path, line, "expected runs, at most 1000");
+        return NULL;
     }
-    return STATUS_OK;
+    double *times = size > 0 ? memory_new(size * sizeof(double)) : NULL;
+    for (size_t i = 0; times && i < size; i++) {
+        times[i] = json_number_value(json_array_get(from, i));
+        if (times[i] >= 1e-12 && times[i] < 1e9) continue;
+        memory_free(times);
+        refuse(path, line, "a run that is no time");
+        return NULL;
+    }
+    *n = (int)size;
+    return times;
+}
+
+// Entries of before there was a metronome have no beats.
+static Status read_runs(json_t *from, const char *path, int line, HistoryEntry *entry) {
+    int beats;
+    json_t *version = json_object_get(from, "metronome_version");
+    entry->runs = read_times(json_object_get(from, "runs"), path, line, &entry->n_runs);
+    if (error_pending() || !version) return error_status();
+    if (!json_is_integer(version) || json_integer_value(version) < 1 ||
+        json_integer_value(version) > INT32_MAX)
+        return refuse(path, line, "a metronome's version is no whole number from 1 on");
+    entry->metronome = (int)json_integer_value(version);
+    entry->beats = read_times(json_object_get(from, "beats"), path, line, &beats);
+    if (error_pending() || beats == entry->n_runs) return error_status();
+    return refuse(path, line, "as many beats as runs are expected");
 }
 
 static Status read_entry(json_t *from, const char *path, int line, HistoryEntry *entry) {
@@ -182,11 +213,7 @@ static Status read_entry(json_t *from, const char *path, int line, HistoryEntry 
         !read_count(from, "total_flops", &entry->total_flops) ||
         !read_count(from, "parameters", &entry->parameters))
         return refuse(path, line, "a count is missing");
-    double flops = json_number_value(json_object_get(from, "pace_flops_per_second"));
-    double bytes = json_number_value(json_object_get(from, "pace_bytes_per_second"));
-    if (flops >= 1.0 && flops < 1e24 && bytes >= 1.0 && bytes < 1e24)
-        entry->pace = (MachinePace){flops, bytes};
-    return read_runs(json_object_get(from, "runs"), path, line, entry);
+    return read_runs(from, path, line, entry);
 }
 
 static Status read_line(const char *text, size_t length, const char *path, History *history) {
@@ -219,6 +246,7 @@ Status history_read(const char *path, History *history) {
 void history_free(History *history) {
     for (int i = 0; i < history->n; i++) {
         memory_free(history->entries[i].runs);
+        memory_free(history->entries[i].beats);
         memory_free(history->entries[i].work);
     }
     memory_free(history->entries);

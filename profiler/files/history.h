@@ -8,11 +8,12 @@
 typedef struct HistoryEntry {
     char created[32]; // "2026-11-26T20:21:00Z"
     // What was profiled, and on what: entries alike in it are compared.
-    char *work;   // owned; "profile_mlp --batch 8; MLP 784-10, 2 threads, AMD EPYC"
-    double *runs; // owned; seconds of a step, the median of each process; NULL: nothing ran
+    char *work;    // owned; "profile_mlp --batch 8; MLP 784-10, 2 threads, AMD EPYC"
+    double *runs;  // owned; seconds of a step, the median of each process; NULL: nothing ran
+    double *beats; // owned; what each is divided by (profile_beat); NULL: by nothing
     int n_runs;
+    int metronome; // its version; 0: none
     int64_t peak_bytes, total_flops, parameters;
-    MachinePace pace;
 } HistoryEntry;
 
 typedef struct History {

@@ -16,6 +16,7 @@ static void write_time(JsonWriter *json, const DiffTime *time) {
     member_real(json, "ratio_low", known ? ratio->low : none);
     member_real(json, "ratio_high", known ? ratio->high : none);
     member_real(json, "confidence", known ? ratio->confidence : none);
+    member_real(json, "change_seen", known ? time->seen : none);
     member_text(json, "change",
                 !known           ? NULL
                 : time->sure > 0 ? "slower"
@@ -80,11 +81,11 @@ Status profile_diff_write_json(const ProfileDiff *diff, const DiffStory *story,
     member_text(json, "base", story->base);
     member_integer(json, "runs_before", diff->runs_before);
     member_integer(json, "runs_after", diff->runs_after);
-    member_bool(json, "confirmed", story->confirmed);
     member_bool(json, "times_compared", story->untimed == NULL);
     member_text(json, "times_compared_reason", story->untimed);
-    member_real(json, "pace_flops_ratio", diff->pace_flops);
-    member_real(json, "pace_bytes_ratio", diff->pace_bytes);
+    member_text(json, "undivided_reason", diff->undivided[0] ? diff->undivided : NULL);
+    member_real(json, "metronome_product_ratio", diff->product);
+    member_real(json, "metronome_read_ratio", diff->read);
     write_times(json, diff);
     write_counts(json, diff);
     json_thresholds(json, thresholds);

@@ -50,12 +50,6 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     member_text(json, "compiler", environment.compiler);
     member_text(json, "flags", environment.flags);
     member_text(json, "device", profile->device);
-    const MachinePace *pace = &profile->pace;
-    bool known = pace->bytes_per_second > 0.0;
-    member_real(json, "pace_flops_per_second", known ? pace->flops_per_second : (double)NAN);
-    member_real(json, "pace_bytes_per_second", known ? pace->bytes_per_second : (double)NAN);
-    if (!known)
-        member_text(json, "pace_reason", "it is measured where --runs tells processes apart");
     char gpu[ENVIRONMENT_DEVICE] = "";
     bool used = strcmp(profile->device, "cpu") != 0 && strcmp(profile->device, "meta") != 0;
     if (used) environment_device(profile->device, gpu);
@@ -160,6 +154,20 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
         member_text(json, "latency_reason", "nothing ran on the meta device");
     }
     member_real(json, "unattributed_seconds", profile->unattributed_seconds);
+    json_writer_end_object(json);
+}
+
+static void write_metronome(JsonWriter *json, const Profile *profile) {
+    const ProfileMetronome *metronome = &profile->metronome;
+    if (metronome->product.count == 0) {
+        member_null(json, "metronome");
+        member_text(json, "metronome_reason", "it runs where processes are compared, as of --runs");
+        return;
+    }
+    json_writer_begin_object(json_writer_key(json, "metronome"));
+    member_integer(json, "version", metronome->version);
+    json_latency(json, "product", &metronome->product);
+    json_latency(json, "read", &metronome->read);
     json_writer_end_object(json);
 }
 
@@ -289,6 +297,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     write_machine(json, profile);
     write_model(json, profile);
     write_totals(json, profile);
+    write_metronome(json, profile);
     json_memory(json, profile);
     write_layers(json, profile);
     json_ops(json, profile);

@@ -243,10 +243,6 @@ static Status read_environment(Reader *reader, json_t *from, SavedProfile *saved
     if (!status) status = read_count(reader, from, "threads", &threads);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !status; i++)
         status = read_text(reader, from, texts[i].key, texts[i].text, texts[i].size);
-    if (!status)
-        status = read_rate(reader, from, "pace_flops_per_second", &profile->pace.flops_per_second);
-    if (!status)
-        status = read_rate(reader, from, "pace_bytes_per_second", &profile->pace.bytes_per_second);
     if (status) return status;
     environment->cores = (int)(cores < INT32_MAX ? cores : INT32_MAX);
     profile->threads = (int)(threads < INT32_MAX ? threads : INT32_MAX);
@@ -279,6 +275,19 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
     return STATUS_OK;
 }
 
+static Status read_metronome(Reader *reader, json_t *from, ProfileMetronome *metronome) {
+    int64_t version;
+    if (!known(from)) return STATUS_OK;
+    snprintf(reader->place, sizeof(reader->place), "metronome");
+    Status status = read_count(reader, from, "version", &version);
+    metronome->version = (int)(version < INT32_MAX ? version : INT32_MAX);
+    snprintf(reader->place, sizeof(reader->place), "metronome.product");
+    if (!status)
+        status = read_latency(reader, json_object_get(from, "product"), &metronome->product);
+    snprintf(reader->place, sizeof(reader->place), "metronome.read");
+    return status ? status : read_latency(reader, json_object_get(from, "read"), &metronome->read);
+}
+
 static Status read_document(json_t *document, const char *name, SavedProfile *saved) {
     Reader reader = {.name = name};
     const char *schema = json_string_value(json_object_get(document, "schema"));
@@ -294,6 +303,9 @@ static Status read_document(json_t *document, const char *name, SavedProfile *sa
     if (!status)
         status = read_environment(&reader, json_object_get(document, "environment"), saved);
     if (!status) status = read_totals(&reader, json_object_get(document, "totals"), saved);
+    if (!status)
+        status = read_metronome(&reader, json_object_get(document, "metronome"),
+                                &saved->profile.metronome);
     if (!status)
         status = read_memory(&reader, json_object_get(document, "memory"), &saved->profile);
     reader.place[0] = '\0';

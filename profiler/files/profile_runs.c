@@ -8,15 +8,8 @@
 #include "profiler/files/profile_read.h"
 #include "tensor/memory.h"
 
-enum { N_PACES = 2 };
-static const char *const pace_keys[N_PACES] = {"pace_flops_per_second", "pace_bytes_per_second"};
-static double *pace_at(MachinePace *pace, int i) { // in that order
-    return i == 0 ? &pace->flops_per_second : &pace->bytes_per_second;
-}
-
 typedef struct Run { // one that is being read
     int number, of;  // its place among the samples of `across`, and how many these are
-    Latency *paces;  // (N_PACES) of those runs that know theirs
 } Run;
 
 static Status refuse(const Run *run, const char *place, const char *key, const char *what) {
@@ -27,6 +20,8 @@ static Status refuse(const Run *run, const char *place, const char *key, const c
 }
 
 static Status make_room(Latency *latency, int of) {
+    if (latency->across) memory_free(latency->across->samples); // of fewer runs
+    memory_free(latency->across);
     latency->across = memory_new(sizeof(Latency));
     if (!latency->across) return error_status();
     latency->across->samples = memory_new((size_t)of * sizeof(double));
@@ -40,9 +35,7 @@ static Status make_room(Latency *latency, int of) {
 static Status take(const Run *run, json_t *from, const char *place, const char *key,
                    Latency *latency) {
     if (latency->count == 0) return STATUS_OK;
-    if (run->number == 1 && latency->across) // whose samples have other places
-        return refuse(run, place, key, "this profile holds several runs already");
-    if (!latency->across && make_room(latency, run->of)) return error_status();
+    if (run->number == 1 && make_room(latency, run->of)) return error_status();
     json_t *median = json_object_get(from, "median");
     double seconds = json_is_number(median) ? json_number_value(median) : -1.0;
     if (!(seconds >= 0.0)) return refuse(run, place, key, "no median");
@@ -68,27 +61,13 @@ static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
     return take_phases(run, from, layer->path, layer->phase);
 }
 
-// ---- the machine's own pace ------------------------------------------------------------------
-static void push_known(Latency *latency, double value) {
-    if (value > 0.0) latency->samples[latency->count++] = value;
-}
-
-static void take_pace(const Run *run, json_t *environment) {
-    for (int i = 0; i < N_PACES; i++)
-        push_known(&run->paces[i], json_number_value(json_object_get(environment, pace_keys[i])));
-}
-
-// The median, as of times: what else the host does, and where cores lie, differs from moment to
-// moment, and the times are of most of these.
-static Status summarise_paces(Latency latencies[N_PACES], MachinePace *pace) {
-    Status status = STATUS_OK;
-    for (int i = 0; i < N_PACES && !status; i++) {
-        Latency *known = &latencies[i];
-        if (known->count == 0) continue;
-        status = statistics_summarise(known->samples, known->count, &known->statistics);
-        *pace_at(pace, i) = known->statistics.median;
-    }
-    return status;
+static Status take_metronome(const Run *run, json_t *from, ProfileMetronome *metronome) {
+    if (json_integer_value(json_object_get(from, "version")) != metronome->version)
+        return refuse(run, "metronome", "version", "another than the first run's");
+    Status status =
+        take(run, json_object_get(from, "product"), "metronome", "product", &metronome->product);
+    if (status) return status;
+    return take(run, json_object_get(from, "read"), "metronome", "read", &metronome->read);
 }
 
 static Status take_document(const Run *run, json_t *document, Profile *profile) {
@@ -96,9 +75,10 @@ static Status take_document(const Run *run, json_t *document, Profile *profile) 
     json_t *layers = json_object_get(document, "layers");
     if (json_array_size(layers) != (size_t)profile->n_layers)
         return refuse(run, "layers", "", "others than this profile's");
-    take_pace(run, json_object_get(document, "environment"));
     profile_take_difference(profile, document);
     Status status = take_phases(run, totals, "totals", profile->totals);
+    if (!status)
+        status = take_metronome(run, json_object_get(document, "metronome"), &profile->metronome);
     if (!status)
         status = take(run, json_object_get(totals, "inference"), "totals", "inference",
                       &profile->inference);
@@ -130,21 +110,14 @@ static Status summarise_phases(ProfilePhase phases[REPORT_COUNT]) {
 }
 
 Status profile_take_runs(Profile *profile, char *const documents[], int n) {
-    Latency known[N_PACES] = {0};
     Status status = STATUS_OK;
-    for (int i = 0; i < N_PACES && !status; i++) {
-        known[i].samples = memory_new((size_t)(n + 1) * sizeof(double));
-        status = error_status();
-        if (!status) push_known(&known[i], *pace_at(&profile->pace, i));
-    }
     for (int i = 0; i < n && !status; i++) {
-        const Run run = {.number = i + 1, .of = n + 1, .paces = known};
+        const Run run = {.number = i + 1, .of = n + 1};
         status = take_text(&run, documents[i], profile);
     }
-    if (!status) status = summarise_paces(known, &profile->pace);
-    for (int i = 0; i < N_PACES; i++) memory_free(known[i].samples);
+    Latency *alone[] = {&profile->inference, &profile->metronome.product, &profile->metronome.read};
     if (!status) status = summarise_phases(profile->totals);
-    if (!status) status = summarise(&profile->inference);
+    for (int i = 0; i < 3 && !status; i++) status = summarise(alone[i]);
     for (int i = 0; i < profile->n_layers && !status; i++)
         status = summarise_phases(profile->layers[i].phase);
     return status;
@@ -155,7 +128,14 @@ Status run_figures_read(const char *document, RunFigures *figures) {
     SavedProfile saved;
     Status status = saved_profile_parse(document, strlen(document), "a run", &saved);
     const Profile *profile = &saved.profile;
-    *figures = (RunFigures){.units = profile->units, .peak_bytes = profile->measured.peak.total};
+    *figures = (RunFigures){.units = profile->units,
+                            .beat = (double)NAN,
+                            .peak_bytes = profile->measured.peak.total};
+    if (!status) {
+        figures->beat =
+            profile_beat(profile, 0, profile_computes(profile->totals[REPORT_STEP].cost));
+        figures->threads = profile->threads;
+    }
     for (int p = 0; p < REPORT_COUNT; p++) {
         const Latency *latency = &profile->totals[p].latency;
         figures->phase[p] = latency->count > 0 ? latency->statistics.median : 0.0;

@@ -13,6 +13,7 @@
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/files/profile_read.h"
 #include "profiler/files/profile_runs.h"
+#include "profiler/measure/ratio.h"
 #include "profiler/report/text.h"
 #include "tensor/memory.h"
 
@@ -60,6 +61,7 @@ static void write_point(JsonWriter *json, const Sweep *sweep, int64_t i) {
         member_real(json, "step_seconds", timed ? point->seconds : none);
         member_real(json, "step_low_seconds", point->high > 0.0 ? point->low : none);
         member_real(json, "step_high_seconds", point->high > 0.0 ? point->high : none);
+        member_real(json, "metronome_seconds", point->beat > 0.0 ? point->beat : none);
         member_real(json, "units_per_second", timed ? point->units_per_second : none);
         member_integer(json, "peak_bytes", point->peak_bytes);
         member_integer(json, "total_flops", point->total_flops);
@@ -176,6 +178,7 @@ static bool read_point(json_t *from, SweepPoint *point) {
     const Member members[] = {{"step_seconds", &point->seconds, 1e-12, most_seconds},
                               {"step_low_seconds", &point->low, 0.0, most_seconds},
                               {"step_high_seconds", &point->high, 0.0, most_seconds},
+                              {"metronome_seconds", &point->beat, 1e-12, most_seconds},
                               {"units_per_second", &point->units_per_second, 0.0, 1e18},
                               {"final_loss", &point->loss, -most_loss, most_loss},
                               {"test_accuracy", &point->accuracy, 0.0, 1.0},
@@ -240,6 +243,17 @@ static Status read_training(const char *text, SweepPoint *point) {
     return STATUS_OK;
 }
 
+// 0: none ran.
+static double median_beat(const Profile *profile, int n) {
+    LatencyStatistics statistics;
+    double beats[RATIO_MOST];
+    for (int i = 0; i < n; i++) {
+        beats[i] = profile_beat(profile, i, false);
+        if (isnan(beats[i])) return 0.0;
+    }
+    return statistics_summarise(beats, n, &statistics) ? 0.0 : statistics.median;
+}
+
 Status sweep_point_read(char *const documents[], int n, SweepPoint *point, char unit[16]) {
     SavedProfile saved;
     const Profile *profile = &saved.profile;
@@ -258,6 +272,7 @@ Status sweep_point_read(char *const documents[], int n, SweepPoint *point, char 
                               .units_per_second = timed ? (double)profile->units / s->median : 0.0,
                               .peak_bytes = measured ? measured : profile->predicted.peak.total,
                               .total_flops = (int64_t)op_cost_total_flops(step->cost)};
+        point->beat = median_beat(profile, n);
         snprintf(unit, 16, "%.15s", profile->unit);
         status = read_training(documents[0], point);
     }

@@ -101,15 +101,6 @@ void machine_look(Machine *machine, bool last, bool longer);
 // quietly not, where that cannot be.
 void machine_keep(Machine *machine);
 
-// How fast the host multiplies and moves a working set of so many bytes just now, with the
-// context's threads: the best of about 0.05 seconds, so that two moments, or two machines, can be
-// compared. 0 where it was not measured: on another device, or without room. Borrows 64 MB as
-// above.
-typedef struct MachinePace {
-    double flops_per_second, bytes_per_second;
-} MachinePace;
-MachinePace machine_pace(int64_t bytes);
-
 // Reads and writes a machine file (JSON: a profile's "machine" and a fingerprint). Reading
 // refuses what is not a machine: missing or non-positive ceilings, levels that do not grow, a
 // bandwidth of 0; the message names file, key and what to do. Only peak_flops_per_second and levels

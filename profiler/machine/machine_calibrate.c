@@ -264,25 +264,3 @@ void machine_look(Machine *machine, bool last, bool longer) {
     end_apart();
     error_clear();
 }
-
-MachinePace machine_pace(int64_t bytes) {
-    const double seconds = 0.025; // of each
-    const int64_t least = 1 << 20;
-    MachinePace pace = {0};
-    MachineScratch scratch;
-    if (error_pending() || !context_current()->device->on_host ||
-        !system_has_memory(MACHINE_SCRATCH_LEAST))
-        return pace;
-    bytes = bytes < least ? least : bytes < MACHINE_SCRATCH_LEAST ? bytes : MACHINE_SCRATCH_LEAST;
-    if (!begin_apart(context_current()->threads)) {
-        if (!machine_scratch_new(MACHINE_SCRATCH_LEAST, &scratch)) {
-            machine_measure_peak(&scratch, seconds, &pace.flops_per_second);
-            machine_measure_bandwidth(&scratch, bytes, seconds, &pace.bytes_per_second);
-            machine_scratch_free(&scratch);
-        }
-        end_apart();
-    }
-    if (error_pending()) pace = (MachinePace){0};
-    error_clear();
-    return pace;
-}

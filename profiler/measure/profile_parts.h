@@ -2,6 +2,7 @@
 #ifndef PROFILER_MEASURE_PROFILE_PARTS_H
 #define PROFILER_MEASURE_PROFILE_PARTS_H
 
+#include "profiler/measure/metronome.h"
 #include "profiler/profile.h"
 #include "profiler/record/timeline.h"
 
@@ -135,6 +136,7 @@ typedef struct Measurement {
     int64_t *marks;              // readings of a sample's phases
     double stamp;                // what a stamp adds to what lies between two
     double launching;            // how long the host launched the last observed step
+    Metronome *metronome;        // NULL: it does not run
     StepTimes step;              // the last unobserved one, by which what is ahead is estimated
     struct KernelTimes *kernels; // profile_kernels.c; NULL: they do not run again
 } Measurement;

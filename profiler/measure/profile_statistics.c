@@ -74,16 +74,32 @@ double profile_layer_seconds(const ProfileLayer *layer) {
     return total;
 }
 
+static double at_run(const Latency *latency, int64_t run) {
+    const Latency *across = latency->across;
+    if (!across) return run == 0 ? latency_median(latency) : (double)NAN;
+    return run >= 0 && run < across->count ? across->samples[run] : (double)NAN;
+}
+
+bool profile_computes(OpCost cost) { return profile_intensity(cost) >= 4.0; }
+
+double profile_beat(const Profile *profile, int64_t run, bool computes) {
+    if (!GIVEN(profile)) return (double)NAN;
+    const ProfileMetronome *metronome = &profile->metronome;
+    double product = at_run(&metronome->product, run), read = at_run(&metronome->read, run);
+    double beat = computes ? product : sqrt(product * read);
+    return beat > 0.0 ? beat : (double)NAN;
+}
+
 Status profile_finish(Measurement *m) {
     Profile *profile = m->profile;
     Status status = latency_summarise(&m->processor);
     if (!status) status = latency_summarise(&m->off_core);
     if (!status) finish_system(m);
     if (!status) status = profile_finish_kernels(m);
-    if (!status) status = latency_summarise(&profile->inference);
-    if (!status) status = latency_summarise(&profile->data_wait);
-    if (!status) status = latency_summarise(&profile->launch);
-    if (!status) status = latency_summarise(&profile->batch_copy);
+    Latency *alone[] = {
+        &profile->inference,  &profile->data_wait,         &profile->launch,
+        &profile->batch_copy, &profile->metronome.product, &profile->metronome.read};
+    for (int i = 0; i < 6 && !status; i++) status = latency_summarise(alone[i]);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
         status = latency_summarise(&profile->totals[p].latency);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)

@@ -108,6 +108,7 @@ typedef struct Options {
     const char *against_program;     // another build of this program
     bool force;                      // compares what was measured elsewhere
     ThresholdList thresholds;        // as typed, not judged
+    bool undecided_fails;            // a limit that cannot be told is status 1
     const char *junit;               // a file that says which hold; NULL: none
     const char *sweeps[SWEEP_AXES];  // "batch=1,8,64", as typed
     int n_sweeps;

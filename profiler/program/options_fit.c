@@ -143,7 +143,7 @@ static bool counts_as(const Options *options) {
 // A training is what is kept, gone on with, or stopped.
 static bool keeps_what_there_is(const Options *options) {
     if (options->every > 0 && !options->checkpoint)
-        return options_refuse(options, "--every %lld: of what? --checkpoint FILE",
+        return options_refuse(options, "--every %lld needs --checkpoint FILE",
                               (long long)options->every);
     const char *flag = options->checkpoint  ? "checkpoint"
                        : options->resume    ? "resume"
@@ -155,7 +155,7 @@ static bool keeps_what_there_is(const Options *options) {
 
 static bool draws_what_there_is(const Options *options) {
     return options->epochs != 0 || !options_draw(options, 1U << PAGE_LOSS) ||
-           options_refuse(options, "--svg loss: of what? --epochs N trains");
+           options_refuse(options, "--svg loss needs --epochs N, which trains");
 }
 
 // Of texts that are written.
@@ -205,13 +205,12 @@ static bool fit_together(const Options *options) {
         return options_refuse(options, "--try: of steps and what holds them up; leave out --%s",
                               options->generate ? "generate" : "peaks none");
     if (options->depth >= 0 && !options->summary)
-        return options_refuse(options, "--depth %lld: of what? --summary",
-                              (long long)options->depth);
+        return options_refuse(options, "--depth %lld needs --summary", (long long)options->depth);
     if (options_choose_recompute(options) && options->memory_budget == 0)
         return options_refuse(options, "--recompute auto: to fit into what? --memory-budget SIZE, "
                                        "as 2GB");
     if (!isnan(options->prune) && !options->shrink)
-        return options_refuse(options, "--prune %g: of what? --shrink", options->prune);
+        return options_refuse(options, "--prune %g needs --shrink", options->prune);
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");

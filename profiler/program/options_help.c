@@ -130,14 +130,18 @@ static void print_sweep(const ProgramLine *line) {
 static void print_thresholds(const ProgramLine *line) {
     (void)line;
     printf("What --threshold limits, as --threshold latency:10ms,peak_memory:64MB. Status 1\n"
-           "where one is broken for sure, or cannot be judged; --junit FILE says which.\n\n");
+           "where one is broken for sure, or nothing measured it; --junit FILE says which.\n\n");
     const char *key, *what;
     for (int i = 0; (key = threshold_key(i, &what)); i++) printf("  %-14s %s\n", key, what);
     printf("\nTimes as 10ms (ns, us, s), rates as 1000samples/s, sizes as 64MB or 64MiB,\n"
            "counts as 161.2M. Beside a base (--compare, --against) also latency:+5%%,\n"
-           "throughput:-5%%, layer:fc*:+5%%, flops:+0%%. Times are those of five processes\n"
-           "(--runs), and broken is what all of their interval is beyond. Of --compare and\n"
-           "--against alone: latency:+5%%,layer:*:+5%%.\n");
+           "throughput:-5%%, layer:fc*:+5%%, flops:+0%%. Of --compare and --against alone:\n"
+           "latency:+5%%,layer:*:+5%%.\n\n"
+           "Times are those of five processes (--runs). A limit holds where all of their\n"
+           "interval is within it, and is broken where all of it is beyond. Where it spans\n"
+           "the limit, up to three times as many runs follow, within --time-limit; what\n"
+           "stays so cannot be told: a warning, and status 0, or 1 with --undecided fail.\n"
+           "Of layers beside a base none is to be seen beyond the limit.\n");
 }
 
 // Of the flags: one topic, or all. False: it is another.

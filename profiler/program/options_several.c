@@ -95,16 +95,16 @@ static bool asks_one_question(const Options *options) {
                          : options->against_program ? "against-program"
                                                     : NULL;
     if (options->force && !options->compare)
-        return options_refuse(options, "--force: of what? --compare FILE");
+        return options_refuse(options, "--force needs --compare FILE");
     if (options->history && (!options->history[0] || strcmp(options->history, "-") == 0))
         return options_refuse(options, "--history: expected a file, which grows");
     if (options->trend && !options->history)
-        return options_refuse(options, "--trend: of what? --history FILE");
+        return options_refuse(options, "--trend needs --history FILE");
     if (options->compare && (!options->compare[0] || strcmp(options->compare, "-") == 0))
         return options_refuse(options, "--compare: expected a file, as --save FILE makes it");
-    if (beside && options->runs > RATIO_MOST / 2)
+    if (beside && options->runs > RATIO_MOST / DIFF_LOOKS)
         return options_refuse(options, "--runs %lld: of a comparison at most %d",
-                              (long long)options->runs, RATIO_MOST / 2);
+                              (long long)options->runs, RATIO_MOST / DIFF_LOOKS);
     if (options->against && options->against_program) second = "against-program";
     if (beside && second && strcmp(beside, second) != 0)
         return options_refuse(options, "--%s and --%s exclude each other", beside, second);
@@ -141,7 +141,7 @@ static bool sweeps(const Options *options) {
                         : options->svg[PAGE_SWEEP] ? "svg sweep"
                                                    : NULL;
     if (limit && options->n_sweeps == 0)
-        return options_refuse(options, "--%s: of what? --sweep batch=1,8,64", limit);
+        return options_refuse(options, "--%s needs --sweep batch=1,8,64", limit);
     if (options->max_latency > 0.0 && strcmp(options->device, "meta") == 0)
         return options_refuse(options, "--max-latency: nothing takes time on the meta device");
     return true;
@@ -178,8 +178,10 @@ static bool limits(const Options *options) {
     if (threshold_needs_times(list) && strcmp(options->device, "meta") == 0)
         return options_refuse(options, "--threshold: nothing takes time on the meta device; "
                                        "--device cpu");
+    if (options->undecided_fails && list->n == 0 && !beside)
+        return options_refuse(options, "--undecided fail needs --threshold LIMITS");
     return !options->junit || list->n > 0 || beside ||
-           options_refuse(options, "--junit %s: of what? --threshold LIMITS", options->junit);
+           options_refuse(options, "--junit %s needs --threshold LIMITS", options->junit);
 }
 
 bool options_of_several(const Options *options) {

@@ -99,6 +99,12 @@ bool take_schedule(Options *options, const Flag *flag, const char *text) {
     return at >= 0;
 }
 
+bool take_undecided(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    options->undecided_fails = at == 1;
+    return at >= 0;
+}
+
 // "200" steps, or "2ep"
 bool take_length(Options *options, const Flag *flag, const char *text) {
     Length *length = (Length *)(void *)((char *)options + flag->offset);

@@ -13,7 +13,8 @@ FlagTake take_switch, take_text, take_count, take_size, take_length;
 FlagTake take_layers, take_activation, take_optimizer, take_learning_rate, take_schedule,
     take_factor, take_prune, take_device, take_temperature, take_prompt, take_dtype, take_image,
     take_input, take_open_size, take_inference, take_train, take_freeze, take_config, take_against,
-    take_output, take_threshold, take_sweep, take_peaks, take_help, take_explain, take_by, take_top,
-    take_layer, take_preset, take_time, take_time_limit, take_completion, take_svg;
+    take_output, take_threshold, take_undecided, take_sweep, take_peaks, take_help, take_explain,
+    take_by, take_top, take_layer, take_preset, take_time, take_time_limit, take_completion,
+    take_svg;
 
 #endif

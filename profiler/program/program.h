@@ -153,7 +153,11 @@ int program_stop_code(int code);
 // program_runs.c: --runs. One process after the other, before there is a model here to take their
 // memory; adds what they measured to the profile. Progress: so many are done.
 Status program_run_others(Program *program);
+// And more of them, where a limit cannot be told.
 Status program_take_runs(Program *program);
+// After so many looks, the first at `begun`: does a limit or a difference that cannot be told get
+// as many runs once more?
+bool program_looks_again(const Program *program, int looks, double begun);
 void program_free_runs(Program *program);
 void program_show_runs(const Program *program, int64_t done, int64_t all, double begun);
 // program_diff.c: the answer to --compare and --against. The words of another command, typed as

@@ -2,7 +2,6 @@
 // profile or in turns with another command or another build, and what differs. Not here: what the
 // runs say of it (compare/).
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-static const double busy = 0.1; // of the time in which threads wanted a core others had it, at most
 // What is failed by, where nothing is said and times can be compared.
 static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
 
@@ -34,9 +32,7 @@ typedef struct Comparing {
     const Options *options;
     Side now, base;    // a file's has no documents
     SavedProfile file; // else empty
-    bool elsewhere;    // the file is of another machine
     int64_t all;       // runs that there may be
-    int set;           // of runs; the second confirms
     double begun;
 } Comparing;
 
@@ -124,9 +120,9 @@ static Status run_once(Comparing *all, Side *side) {
     return status;
 }
 
-// In turns; who goes first changes, too.
-static Status run_set(Comparing *all) {
-    int64_t until = all->set++ ? 2 * all->options->runs : all->options->runs;
+// Up to so many of each, in turns; who goes first changes, too.
+static Status run_until(Comparing *all, int64_t until) {
+    all->all = (in_turns(all) ? 2 : 1) * until;
     for (int64_t i = all->now.n; i < until && !program_is_stopped(); i++) {
         Side *sides[] = {i % 2 ? &all->base : &all->now, i % 2 ? &all->now : &all->base};
         for (int k = 0; k < 2; k++)
@@ -139,76 +135,43 @@ static Status run_set(Comparing *all) {
 }
 
 // ---- what they say -----------------------------------------------------------------------------
-typedef struct Set { // some of the runs of each side
+typedef struct Told { // what the runs of each side say together
     SavedProfile base, now;
-    ProfileDiff diff; // of these two
-} Set;
+    ProfileDiff diff;  // of these two
+    char untimed[300]; // why times are not compared; "": they are
+} Told;
 
-// Runs from..to of one side in one profile.
-static Status gather(const Side *side, int64_t from, int64_t to, SavedProfile *saved) {
+// The first n runs of one side in one profile.
+static Status gather(const Side *side, int64_t n, SavedProfile *saved) {
     *saved = (SavedProfile){0};
-    if (to > side->n) to = side->n;
-    if (to <= from) return error_set(STATUS_IO, "stopped before each had been measured once");
-    const char *first = side->documents[from];
+    if (n > side->n) n = side->n;
+    if (n == 0) return error_set(STATUS_IO, "stopped before each had been measured once");
+    const char *first = side->documents[0];
     Status status = saved_profile_parse(first, strlen(first), "a run", saved);
-    if (status || to - from == 1) return status;
-    return profile_take_runs(&saved->profile, side->documents + from + 1, (int)(to - from - 1));
+    if (status || n == 1) return status;
+    return profile_take_runs(&saved->profile, side->documents + 1, (int)n - 1);
 }
 
-// A file's own profile is in each set: borrowed.
-static Status set_make(Comparing *all, int64_t from, int64_t to, Set *set) {
-    const DiffHow how = {.apart = all->options->compare != NULL,
-                         .elsewhere = all->elsewhere,
-                         .one_of_two = to - from <= all->options->runs};
-    Status status = STATUS_OK;
-    if (in_turns(all))
-        status = gather(&all->base, from, to, &set->base);
-    else
-        set->base = all->file;
-    if (!status) status = gather(&all->now, from, to, &set->now);
-    if (status) return status;
-    if (set->base.profile.difference[0] || set->now.profile.difference[0])
-        all->program->failed = true; // the run itself has said so
-    return profile_diff(&set->base.profile, &set->now.profile, how, &set->diff);
-}
-
-static void set_free(const Comparing *all, Set *set) {
-    profile_diff_free(&set->diff);
-    if (in_turns(all)) saved_profile_free(&set->base);
-    saved_profile_free(&set->now);
-}
-
-// What one set of runs seems to say is said when another one says the same.
-static Status confirm(Comparing *all, Set *whole) {
-    Set first = {0}, second = {0};
-    int64_t half = all->now.n;
-    all->all *= 2;
-    Status status = run_set(all);
-    bool stopped = all->now.n <= half || (in_turns(all) && all->base.n <= half);
-    if (!status && stopped) profile_diff_confirm(&whole->diff, &whole->diff, NULL);
-    if (status || stopped) return status;
-    set_free(all, whole);
-    status = set_make(all, 0, half, &first);
-    if (!status) status = set_make(all, half, all->now.n, &second);
-    if (!status) status = set_make(all, 0, all->now.n, whole);
-    if (!status) profile_diff_confirm(&whole->diff, &first.diff, &second.diff);
-    set_free(all, &first);
-    set_free(all, &second);
-    return status;
+// A file's own profile is borrowed.
+static void told_free(const Comparing *all, Told *told) {
+    profile_diff_free(&told->diff);
+    if (in_turns(all)) saved_profile_free(&told->base);
+    saved_profile_free(&told->now);
+    *told = (Told){0};
 }
 
 // ---- whether they can be compared --------------------------------------------------------------
-static Status check_alike(Comparing *all, const SavedProfile *base, const SavedProfile *now) {
+static Status check_alike(const Comparing *all, const SavedProfile *base, const SavedProfile *now) {
     const Options *options = all->options;
     DiffReason reason = profile_diff_reason(base, now);
     const char *text = reason.environment[0] ? reason.environment : reason.work;
-    all->elsewhere = reason.environment[0] != '\0';
     if (options->force || !text[0]) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--compare %s: %s. HINT: --save %s makes it anew; --force compares them, "
                      "%s",
                      options->compare, text, options->compare,
-                     reason.environment[0] ? "by how fast each machine is" : "whatever they are");
+                     reason.environment[0] ? "each by how fast its machine is"
+                                           : "whatever they are");
 }
 
 // The first run tells, before others are waited for.
@@ -217,17 +180,17 @@ static Status check_first(Comparing *all) {
     if (in_turns(all)) return STATUS_OK;
     if (run_once(all, &all->now) && program_is_stopped()) error_clear(); // it was not waited for
     if (error_pending()) return error_status();
-    Status status = gather(&all->now, 0, 1, &now);
+    Status status = gather(&all->now, 1, &now);
     if (!status) status = check_alike(all, &all->file, &now);
     saved_profile_free(&now);
     return status;
 }
 
-// Why times are not compared; "": they are.
-static void say_untimed(const Comparing *all, const Set *set, char *text, size_t size) {
+static void say_untimed(const Comparing *all, Told *told) {
     const Options *options = all->options;
-    const ProfileDiff *diff = &set->diff;
-    double then = set->base.profile.others_share, now = set->now.profile.others_share;
+    const ProfileDiff *diff = &told->diff;
+    char *text = told->untimed;
+    size_t size = sizeof(told->untimed);
     text[0] = '\0';
     if (strcmp(options->device, "meta") == 0)
         snprintf(text, size, "Nothing ran on the meta device.");
@@ -241,21 +204,56 @@ static void say_untimed(const Comparing *all, const Set *set, char *text, size_t
                  "Times of one process, as in %s, say nothing of another's: --save %s makes it of "
                  "%d.",
                  options->compare, options->compare, OPTIONS_COMPARED_RUNS);
-    else if (!in_turns(all) && !options->force && (then > busy || now > busy))
-        snprintf(text, size,
-                 "Other programs had the cores for %.0f%% of each step %s (more than %.0f%%). Once "
-                 "it is done, %s; --force compares all the same.",
-                 100.0 * (then > busy ? then : now), then > busy ? "of the base" : "now",
-                 100.0 * busy, then > busy ? "--save the base anew" : "try again");
+}
+
+static Status look(Comparing *all, Told *told) {
+    Status status = STATUS_OK;
+    if (in_turns(all))
+        status = gather(&all->base, all->now.n, &told->base);
+    else
+        told->base = all->file;
+    if (!status) status = gather(&all->now, all->now.n, &told->now);
+    if (status) return status;
+    const Profile *base = &told->base.profile, *now = &told->now.profile;
+    if (base->difference[0] || now->difference[0])
+        all->program->failed = true; // the run itself has said so
+    status = profile_diff(base, now, !in_turns(all), &told->diff);
+    say_untimed(all, told);
+    return status;
+}
+
+static ThresholdSides sides_of(const Told *told) {
+    return (ThresholdSides){.now = &told->now.profile,
+                            .base = &told->base.profile,
+                            .diff = &told->diff,
+                            .untimed = told->untimed[0] != '\0'};
+}
+
+// Does anything seem to have changed, or not to hold, that more runs may tell?
+static bool is_open(Comparing *all, const Told *told) {
+    ThresholdList *list = &all->program->thresholds;
+    const ThresholdSides sides = sides_of(told);
+    if (sides.untimed) return false;
+    if (list->n == 0) threshold_parse(limits_unsaid, list);
+    if (threshold_judge(list, &sides)) return false;
+    return profile_diff_is_open(&told->diff) || threshold_count(list, THRESHOLD_UNDECIDED) > 0;
+}
+
+static Status measure(Comparing *all, Told *told) {
+    int64_t runs = all->options->runs;
+    Status status = run_until(all, runs);
+    double begun = clock_seconds();
+    for (int looks = 1; !status; looks++) {
+        status = look(all, told);
+        if (status || !is_open(all, told) || !program_looks_again(all->program, looks, begun))
+            break;
+        told_free(all, told);
+        status = run_until(all, (looks + 1) * runs);
+    }
+    return error_status();
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
-static bool seems_changed(const ProfileDiff *diff) {
-    bool changed = diff->step.sure != 0;
-    for (int64_t i = 0; i < diff->n_times; i++) changed = changed || diff->times[i].sure != 0;
-    return changed;
-}
-
 static void say_build(const SavedProfile *base, const SavedProfile *now, char *text, size_t size) {
     const Environment *a = &base->environment, *b = &now->environment;
     text[0] = '\0';
@@ -271,18 +269,11 @@ static void annotate(const Program *program, ProfileDiff *diff, const DiffStory 
     annotation_print("notice", program->kind->line.name, text, stderr);
 }
 
-static Status tell(Comparing *all, Set *set, JsonWriter **json) {
-    char untimed[300], build[400];
+static Status tell(Comparing *all, Told *told, JsonWriter **json) {
+    char build[400];
     Program *program = all->program;
-    ProfileDiff *diff = &set->diff;
-    int64_t before = all->now.n;
-    say_untimed(all, set, untimed, sizeof(untimed));
-    if (!untimed[0] && seems_changed(diff) && !program_is_stopped()) {
-        if (confirm(all, set)) return error_status();
-        say_untimed(all, set, untimed, sizeof(untimed)); // of both sets
-    }
-    bool timed = untimed[0] == '\0';
-    say_build(&set->base, &set->now, build, sizeof(build));
+    ProfileDiff *diff = &told->diff;
+    say_build(&told->base, &told->now, build, sizeof(build));
     const Options *options = all->options;
     const char *other = options->against           ? options->against
                         : options->against_program ? options->against_program
@@ -290,21 +281,18 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
     bool flags = options->against && strncmp(other, "--", 2) == 0;
     const DiffStory story = {.with = flags ? "with " : "",
                              .base = other,
-                             .untimed = timed ? NULL : untimed,
+                             .untimed = told->untimed[0] ? told->untimed : NULL,
                              .build = build,
-                             .unit = set->now.profile.unit,
-                             .confirmed = all->now.n > before,
-                             .elsewhere = all->elsewhere};
+                             .unit = told->now.profile.unit};
     if (program->report) diff_print(diff, &story, stdout);
     if (annotation_wanted()) annotate(program, diff, &story);
     if (program->report && program_is_stopped())
         printf("\nCUT SHORT, as was asked: by the runs that had ended\n");
-    bool judged = timed && diff->step.judged; // else who asks a CI's question gets an answer
-    if (program->thresholds.n == 0 && (judged || options->junit))
+    if (program->thresholds.n == 0 && options->junit) // who asks a CI's question gets an answer
         threshold_parse(limits_unsaid, &program->thresholds);
-    Status status = program_judge(program, &(ThresholdSides){&set->now.profile, &set->base.profile,
-                                                             diff, !timed});
-    const Page page = {.title = set->now.profile.model,
+    const ThresholdSides sides = sides_of(told);
+    Status status = program_judge(program, &sides);
+    const Page page = {.title = told->now.profile.model,
                        .diff = diff,
                        .story = &story,
                        .command = program->command};
@@ -317,7 +305,7 @@ static Status tell(Comparing *all, Set *set, JsonWriter **json) {
 
 static Status compare(Comparing *all) {
     const Options *options = all->options;
-    Set set = {0};
+    Told told = {0};
     Status status = options->compare ? saved_profile_read(options->compare, &all->file) : STATUS_OK;
     const char *other = options->against_program;
     if (other && access(other, X_OK) != 0)
@@ -326,11 +314,10 @@ static Status compare(Comparing *all) {
     JsonWriter *json = !status && options->json ? json_file_open(options->json) : NULL;
     if (!status && options->json && !json) status = error_status();
     if (!status) status = check_first(all);
-    if (!status) status = run_set(all);
-    if (!status) status = set_make(all, 0, all->now.n, &set);
-    if (!status) status = tell(all, &set, &json);
+    if (!status) status = measure(all, &told);
+    if (!status) status = tell(all, &told, &json);
     json_writer_discard(json);
-    set_free(all, &set);
+    told_free(all, &told);
     return status;
 }
 
@@ -342,14 +329,13 @@ static void free_side(Side *side) {
 Status program_diff(Program *program) {
     const Options *options = program->options;
     char *text = NULL;
-    int64_t sides = options->compare ? 1 : 2;
     Comparing all = {.program = program,
                      .options = options,
                      .now = {.arguments = program->arguments},
                      .base = {.arguments = program->arguments, .program = options->against_program},
-                     .all = sides * options->runs,
+                     .all = (options->compare ? 1 : 2) * options->runs,
                      .begun = clock_seconds()};
-    size_t room = 2 * (size_t)options->runs * sizeof(char *);
+    size_t room = DIFF_LOOKS * (size_t)options->runs * sizeof(char *);
     all.now.documents = memory_new(room);
     all.base.documents = memory_new(room);
     if (options->against)

@@ -216,6 +216,7 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
     how.ceilings_stay = options->measure_only; // those of the process that compares
+    how.metronome = options->measure_only || options->runs > 1; // beside other processes
     how.loader = loader;
     how.source = program_source(program);
     how.progress = program->terminal ? program_show_progress : NULL;
@@ -223,9 +224,6 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.stop = program_is_stopped;
     if (!options->measure_only) program_watch_signals(); // a run that has measured ends at once
     Status status = run_profile(program, how);
-    bool compared = options->measure_only || options->runs > 1; // with other moments
-    if (!status && compared)
-        program->profile.pace = machine_pace(program->profile.measured.peak.total);
     progress_clear(program);
     if (program->profile.has_machine) {
         program->machine = program->profile.machine; // perhaps better

@@ -18,15 +18,14 @@ void program_show_runs(const Program *program, int64_t done, int64_t all, double
     progress_say(program, line);
 }
 
-Status program_run_others(Program *program) {
-    int64_t others = program->options->runs - 1;
-    if (others == 0) return STATUS_OK;
-    program->runs = memory_new((size_t)others * sizeof(char *));
+static Status run(Program *program, int until) {
+    int all = (int)program->options->runs * DIFF_LOOKS - 1, from = program->n_runs;
+    if (!program->runs) program->runs = memory_new((size_t)all * sizeof(char *));
     Status status = program->runs ? STATUS_OK : error_status();
     double begun = clock_seconds();
-    for (int64_t i = 0; i < others && !status && !program_is_stopped(); i++) {
-        program_show_runs(program, i, others + 1, begun);
-        status = program_measure_again(program, "", "--runs", &program->runs[i]);
+    while (program->n_runs < until && !status && !program_is_stopped()) {
+        program_show_runs(program, program->n_runs - from, until - from, begun);
+        status = program_measure_again(program, "", "--runs", &program->runs[program->n_runs]);
         if (!status) program->n_runs++;
     }
     progress_clear(program);
@@ -34,13 +33,35 @@ Status program_run_others(Program *program) {
     return error_status();
 }
 
+Status program_run_others(Program *program) {
+    int others = (int)program->options->runs - 1;
+    return others > 0 ? run(program, others) : STATUS_OK;
+}
+
+bool program_looks_again(const Program *program, int looks, double begun) {
+    double most = program->options->time_limit;
+    return looks < DIFF_LOOKS && !program_is_stopped() &&
+           (most == 0.0 || clock_seconds() - begun < most);
+}
+
 Status program_take_runs(Program *program) {
-    if (program->n_runs == 0) return STATUS_OK;
-    return profile_take_runs(&program->profile, program->runs, program->n_runs);
+    Status status = STATUS_OK;
+    double begun = clock_seconds();
+    for (int looks = 1; !status; looks++) {
+        if (program->n_runs > 0)
+            status = profile_take_runs(&program->profile, program->runs, program->n_runs);
+        const ThresholdSides sides = {.now = &program->profile};
+        bool times = threshold_needs_times(&program->thresholds) && !program->options->measure_only;
+        if (!status && times) status = threshold_judge(&program->thresholds, &sides);
+        if (status || !times || !program_looks_again(program, looks, begun) ||
+            threshold_count(&program->thresholds, THRESHOLD_UNDECIDED) == 0)
+            break;
+        status = run(program, (looks + 1) * (int)program->options->runs - 1);
+    }
+    return status;
 }
 
 void program_free_runs(Program *program) {
-    for (int64_t i = 0; program->runs && i < program->options->runs - 1; i++)
-        memory_free(program->runs[i]);
+    for (int i = 0; i < program->n_runs; i++) memory_free(program->runs[i]);
     memory_free(program->runs);
 }

@@ -11,14 +11,19 @@
 static void case_at(const void *program, int i, JunitCase *one) {
     static const JunitVerdict verdicts[] = {[THRESHOLD_HOLDS] = JUNIT_PASSED,
                                             [THRESHOLD_BROKEN] = JUNIT_FAILED,
+                                            [THRESHOLD_UNDECIDED] = JUNIT_SKIPPED,
                                             [THRESHOLD_UNKNOWN] = JUNIT_ERROR};
-    const Threshold *threshold = &((const Program *)program)->thresholds.at[i];
+    const Program *of = program;
+    const Threshold *threshold = &of->thresholds.at[i];
+    bool fails = threshold->verdict == THRESHOLD_UNDECIDED && of->options->undecided_fails;
     *one = (JunitCase){.suite = "thresholds",
                        .name = threshold->text,
-                       .verdict = verdicts[threshold->verdict],
+                       .verdict = fails ? JUNIT_FAILED : verdicts[threshold->verdict],
                        .type = threshold_verdict_name(threshold->verdict),
                        .output = ""};
-    snprintf(one->message, sizeof(one->message), "%s", threshold->found);
+    bool told = threshold->verdict != THRESHOLD_UNDECIDED;
+    snprintf(one->message, sizeof(one->message), "%s%.140s",
+             told ? "" : "cannot be told: ", threshold->found);
 }
 
 // Of those that do not hold one line is enough where nobody reads a report.
@@ -34,7 +39,7 @@ static void complain(const Program *program) {
 }
 
 // Of a run of a workflow each that does not hold, where who reviews the change sees it.
-static void annotate(const ThresholdList *list) {
+static void annotate(const Options *options, const ThresholdList *list) {
     for (int i = 0; i < list->n; i++) {
         const Threshold *threshold = &list->at[i];
         char title[120], message[200];
@@ -42,7 +47,8 @@ static void annotate(const ThresholdList *list) {
         snprintf(title, sizeof(title), "--threshold %s", threshold->text);
         snprintf(message, sizeof(message), "%s: %s", threshold_verdict_name(threshold->verdict),
                  threshold->found);
-        annotation_print("error", title, message, stderr);
+        bool open = threshold->verdict == THRESHOLD_UNDECIDED && !options->undecided_fails;
+        annotation_print(open ? "warning" : "error", title, message, stderr);
     }
 }
 
@@ -50,16 +56,18 @@ Status program_judge(Program *program, const ThresholdSides *sides) {
     const Options *options = program->options;
     ThresholdList *list = &program->thresholds;
     if (list->n == 0) return STATUS_OK;
-    bool hold;
-    if (threshold_judge(list, sides, &hold)) return error_status();
-    if (!hold) program->failed = true;
+    if (threshold_judge(list, sides)) return error_status();
+    int undecided = threshold_count(list, THRESHOLD_UNDECIDED);
+    if (threshold_count(list, THRESHOLD_BROKEN) + threshold_count(list, THRESHOLD_UNKNOWN) > 0 ||
+        (undecided > 0 && options->undecided_fails))
+        program->failed = true;
     if (program->report) {
         printf("\n");
         threshold_print(list, stdout);
-    } else if (!hold) {
+    } else if (program->failed || undecided > 0) {
         complain(program);
     }
-    if (annotation_wanted()) annotate(list);
+    if (annotation_wanted()) annotate(options, list);
     WholeFile *file = options->junit ? whole_file_open(options->junit) : NULL;
     if (!file) return error_status();
     junit_write(file, program->kind->line.name, 0.0, &(JunitCases){list->n, case_at, program});

@@ -35,10 +35,12 @@ static Status run_round(Rounds *all, int64_t round) {
     Status status = measure(all, "", &without);
     for (int i = 0; i < all->trials->n && !status; i++) {
         Tried *tried = &all->trials->tried[i];
+        const RunFigures *with = &tried->with;
         tried->without = without;
         status = measure(all, tried->advice.apply, &tried->with);
+        double beats = with->threads == without.threads ? with->beat / without.beat : 1.0;
         all->ratios[i * all->rounds + round] =
-            tried->with.units_per_second / without.units_per_second;
+            with->units_per_second / without.units_per_second * (beats > 0.0 ? beats : 1.0);
     }
     return status;
 }

@@ -25,7 +25,7 @@ static void judge(const Profile *profile, const ProfileDiff *diff) {
 static void compare(const SavedProfile *saved, FILE *nowhere) {
     const DiffStory story = {.with = "", .base = "itself", .build = "", .unit = "samples"};
     ProfileDiff diff;
-    Status status = profile_diff(&saved->profile, &saved->profile, (DiffHow){.apart = true}, &diff);
+    Status status = profile_diff(&saved->profile, &saved->profile, true, &diff);
     if (status)
         promise_error(status);
     else {

@@ -29,8 +29,7 @@ static void judge(ThresholdList *list, const Profile *profile) {
     static FILE *nowhere;
     if (!nowhere) nowhere = fopen("/dev/null", "w");
     ProfileDiff diff;
-    bool hold;
-    promise(profile_diff(profile, profile, (DiffHow){.apart = true}, &diff) == STATUS_OK);
+    promise(profile_diff(profile, profile, true, &diff) == STATUS_OK);
     const ThresholdSides sides[] = {
         {.now = profile},
         {.now = profile, .base = profile, .diff = &diff},
@@ -39,9 +38,10 @@ static void judge(ThresholdList *list, const Profile *profile) {
         bool relative = false;
         for (int t = 0; t < list->n; t++) relative = relative || list->at[t].relative;
         if (i == 0 && relative) continue; // which wants a base
-        promise(threshold_judge(list, &sides[i], &hold) == STATUS_OK);
-        for (int t = 0; t < list->n; t++)
-            promise(hold == false || list->at[t].verdict == THRESHOLD_HOLDS);
+        promise(threshold_judge(list, &sides[i]) == STATUS_OK);
+        int all = 0;
+        for (int v = 0; v <= THRESHOLD_UNKNOWN; v++) all += threshold_count(list, v);
+        promise(all == list->n);
         threshold_print(list, nowhere);
     }
     profile_diff_free(&diff);

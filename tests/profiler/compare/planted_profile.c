@@ -25,6 +25,25 @@ static void plant_latency(Latency *latency, double seconds, int runs) {
     ck_assert_int_eq(statistics_summarise(across->samples, runs, &across->statistics), 0);
 }
 
+static void plant_beats(Latency *latency, double seconds, int64_t runs) {
+    latency_free(latency);
+    latency->count = 10;
+    latency->statistics.median = seconds;
+    if (runs == 1) return;
+    Latency *across = latency->across = memory_new(sizeof(Latency));
+    across->samples = memory_new((size_t)runs * sizeof(double));
+    across->count = runs;
+    for (int64_t i = 0; i < runs; i++) across->samples[i] = seconds;
+}
+
+void planted_metronome(Profile *profile, double product, double read) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    int64_t runs = step->across ? step->across->count : 1;
+    profile->metronome.version = 1;
+    plant_beats(&profile->metronome.product, product, runs);
+    plant_beats(&profile->metronome.read, read, runs);
+}
+
 static void plant_phase(ProfilePhase *phase, double seconds, int runs) {
     phase->ops = 1;
     phase->cost = (OpCost){.macs = 1000, .elementwise_flops = 10, .bytes_read = 64};
@@ -49,6 +68,7 @@ Profile planted_profile(int runs, unsigned seed) {
     plant_phase(&profile.layers[0].phase[REPORT_OPTIMIZER], 0.05e-3, runs);
     plant_phase(&profile.totals[REPORT_FORWARD], 0.5e-3, runs);
     plant_phase(&profile.totals[REPORT_STEP], 1e-3, runs);
+    planted_metronome(&profile, 0.2e-3, 0.2e-3);
     profile.allocations = 7;
     profile.parameters = 300;
     profile.predicted.peak = (MemoryUse){.total = 1000, .category[MEM_PARAMETER] = 1000};

@@ -26,8 +26,7 @@ static char *printed(DiffStory of) {
     size_t size;
     ProfileDiff diff;
     FILE *file = open_memstream(&text, &size);
-    bool apart = base.pace.flops_per_second > 0.0;
-    ck_assert_int_eq(profile_diff(&base, &now, (DiffHow){.apart = apart}, &diff), STATUS_OK);
+    ck_assert_int_eq(profile_diff(&base, &now, false, &diff), STATUS_OK);
     diff_print(&diff, &of, file);
     fclose(file);
     profile_diff_free(&diff);
@@ -64,37 +63,37 @@ static void expect_begins(DiffStory of, const char *want) {
 START_TEST(of_the_same_it_says_so) {
     begin(5);
     expect_text(story(),
-                "neither faster nor slower than base.json, as far as can be told: -0.4% to +0.5%\n"
+                "neither faster nor slower than base.json, as far as can be told: -0.4% to +0.7%\n"
                 "\n"
                 "TIME  of a step\n"
                 "  layer    phase          base       now   change               95% CI\n"
-                "  (all)    step        1.00 ms   1.00 ms    +0.1%       -0.4% to +0.5%\n"
+                "  (all)    step        1.00 ms   1.00 ms    +0.1%       -0.4% to +0.7%\n"
                 "  of 7 others no change can be told from noise\n"
                 "\n"
                 "COUNTS  FLOPs, bytes, parameters, memory, allocations: all as before\n"
                 "\n"
-                "  5 runs, the base 5; 95% sure, of all layers together\n");
+                "  5 runs, the base 5; 95% sure, of all layers together; a change of 0.7% of the\n"
+                "  step would have been seen\n");
 }
 END_TEST
 
 START_TEST(a_change_and_where) {
-    begin(5);
+    begin(10);
     planted_slow(&now, "relu1", REPORT_FORWARD, 0.5);
     planted_slow(&now, "fc2", REPORT_BACKWARD, 0.9);
     planted_slow(&now, NULL, REPORT_STEP, 0.93);
     now.predicted.peak.total = 1200;
     planted_layer(&now, "relu1")->phase[REPORT_FORWARD].cost.bytes_read = 32;
     DiffStory of = story();
-    of.confirmed = true;
     of.build = "the compiler was gcc 12, and is gcc 13";
     const char *want =
-        "6.9% faster (6.5 to 7.3) than base.json, in relu1 forward\n"
+        "7.1% faster (6.8 to 7.6) than base.json, in relu1 forward\n"
         "\n"
-        "TIME  of a step; each change seen in two sets of runs\n"
+        "TIME  of a step\n"
         "  layer    phase          base       now   change               95% CI\n"
-        "  (all)    step        1.00 ms    930 us    -6.9%       -7.3% to -6.5%\n"
-        "  relu1    forward      100 us   49.9 us     -50%     -50.4% to -49.9%\n"
-        "  fc2      backward     191 us    171 us     -10%      -10.6% to -9.5%\n"
+        "  (all)    step        1.00 ms    929 us    -7.1%       -7.6% to -6.8%\n"
+        "  relu1    forward      100 us   50.1 us     -50%     -50.3% to -49.7%\n"
+        "  fc2      backward     190 us    171 us    -9.9%      -10.4% to -9.4%\n"
         "  of 5 others no change can be told from noise\n"
         "\n"
         "COUNTS  that differ\n"
@@ -102,7 +101,8 @@ START_TEST(a_change_and_where) {
         "  (all)                  peak_bytes                  1,000        1,200    +20%\n"
         "  relu1        forward   bytes_read                     64           32    -50%\n"
         "\n"
-        "  5 runs, the base 5; 95% sure, of all layers together\n"
+        "  10 runs, the base 10; 95% sure, of all layers together; a change of 0.4% of\n"
+        "  the step, or of 0.6% of fc1 forward, would have been seen\n"
         "  the compiler was gcc 12, and is gcc 13\n";
     expect_text(of, want);
     expect_in_readme(want, (size_t)(strstr(want, "\nCOUNTS") - want));
@@ -110,19 +110,19 @@ START_TEST(a_change_and_where) {
 END_TEST
 
 START_TEST(sentences) {
-    begin(5);
+    begin(10);
     planted_slow(&now, NULL, REPORT_STEP, 3.0);
-    expect_begins(story(), "3.00 times as slow (2.99 to 3.02) as base.json\n");
-    begin(5);
+    expect_begins(story(), "3.00 times as slow (2.98 to 3.01) as base.json\n");
+    begin(10);
     planted_slow(&now, NULL, REPORT_STEP, 1.3);
     planted_slow(&now, "fc2", REPORT_BACKWARD, 1.3);
-    expect_begins(story(), "30% slower (30 to 31) than base.json, most in fc2 backward\n");
-    begin(5);
+    expect_begins(story(), "30% slower (29 to 30) than base.json, most in fc2 backward\n");
+    begin(10);
     planted_slow(&now, "fc2", REPORT_BACKWARD, 1.3);
     expect_begins(story(),
                   "fc2 backward is 30% slower (29 to 31) than base.json; the step cannot be told\n"
-                  "  from noise: -0.4% to +0.5%\n");
-    begin(5);
+                  "  from noise: -0.6% to +0.2%\n");
+    begin(10);
     snprintf(planted_layer(&base, "fc1")->path, 8, "(model)");
     snprintf(planted_layer(&now, "fc1")->path, 8, "(model)");
     planted_slow(&now, "(model)", REPORT_OPTIMIZER, 1.3);
@@ -158,11 +158,23 @@ START_TEST(many_layers_and_long_names_stay_within_80_columns) {
         now.layers[i].parameters = now.layers[i].saved_bytes = INT64_MAX;
     }
     planted_slow(&now, NULL, REPORT_STEP, 1e6);
-    base.pace = (MachinePace){1e9, 3e9};
-    now.pace = (MachinePace){2e9, 1e9};
+    planted_metronome(&now, 0.1e-3, 0.6e-3);
     char *text = printed(story());
     ck_assert_ptr_nonnull(strstr(text, "more: --json FILE"));
-    ck_assert_ptr_nonnull(strstr(text, "by itself this machine multiplies 50% faster now, and"));
+    ck_assert_ptr_nonnull(strstr(text, "A loop that never changes computes 50% faster now than"));
+    const char *said = "and\n  reads 200% slower; times are divided by it";
+    ck_assert_msg(strstr(text, said) != NULL, "%s", text);
+    free(text);
+}
+END_TEST
+
+START_TEST(what_is_not_divided_is_told) {
+    begin(5);
+    base.metronome.version = 0;
+    char *text = printed(story());
+    const char *said = "\n  Times are as measured, and not divided by what the machine gave: no "
+                       "metronome\n  ran beside the base\n";
+    ck_assert_msg(strstr(text, said) != NULL, "%s", text);
     free(text);
 }
 END_TEST
@@ -173,6 +185,7 @@ int main(void) {
         {a_change_and_where, 0},
         {sentences, 0},
         {one_more_of_many_is_told_exactly, 0},
+        {what_is_not_divided_is_told, 0},
         {many_layers_and_long_names_stay_within_80_columns, 0},
         {NULL, 0},
     };

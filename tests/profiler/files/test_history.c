@@ -48,7 +48,7 @@ static char *whole(void) { // free it
 
 START_TEST(what_is_added_is_read) {
     begin();
-    profile.pace = (MachinePace){2e11, 3e10};
+    planted_metronome(&profile, 2e-4, 5e-4);
     for (int i = 0; i < 3; i++) {
         profile.predicted.peak.total = profile.measured.peak.total = 1000 + i;
         ck_assert_int_eq(history_append(&profile, "profile_mlp --x", path), STATUS_OK);
@@ -63,7 +63,7 @@ START_TEST(what_is_added_is_read) {
         ck_assert_int_eq(entry->n_runs, 5);
         ck_assert_mem_eq(entry->runs, profile.totals[REPORT_STEP].latency.across->samples,
                          5 * sizeof(double));
-        ck_assert(entry->pace.flops_per_second == 2e11 && entry->pace.bytes_per_second == 3e10);
+        ck_assert(entry->metronome == 1 && entry->beats[0] == 2e-4 && entry->beats[4] == 2e-4);
         ck_assert_int_eq(strlen(entry->created), 20);
         ck_assert_ptr_eq(strstr(entry->work, "profile_mlp --x; planted, cpu, 2 threads, "),
                          entry->work);

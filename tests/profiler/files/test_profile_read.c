@@ -83,34 +83,52 @@ END_TEST
 START_TEST(runs_come_back_each) {
     begin();
     char *runs[] = {text, text, text, text};
-    profile.pace = (MachinePace){5e9, 3e9};
     ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
     char *all = profile_text_new(&profile);
     ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
     check_same();
     ck_assert_int_eq(saved.profile.totals[REPORT_STEP].latency.across->count, 5);
-    ck_assert_double_eq(saved.profile.pace.flops_per_second, 5e9);
-    ck_assert_double_eq(saved.profile.pace.bytes_per_second, 3e9);
+    ck_assert_int_eq(saved.profile.metronome.version, 0);
     saved_profile_free(&saved);
     free(all);
     end();
 }
 END_TEST
 
-// One that came while the host was quiet decides nothing.
-START_TEST(of_all_runs_the_pace_is_the_median) {
-    static const double lines[] = {2e-7, 5e-8, 2.2e-7, 2.1e-7};
-    char *runs[4];
+// Each run's beats stand beside its times.
+START_TEST(each_run_s_metronome_comes_back) {
     begin();
-    for (int i = 0; i < 4; i++) {
-        profile.pace = (MachinePace){1e3 / lines[i], 1e2 / lines[i]};
-        runs[i] = profile_text_new(&profile);
+    Latency *parts[] = {&profile.metronome.product, &profile.metronome.read};
+    char *runs[2];
+    profile.metronome.version = 1;
+    for (int i = 0; i < 2; i++) {
+        *parts[i] = (Latency){.samples = memory_new(sizeof(double)), .count = 1};
+        parts[i]->samples[0] = 2e-4;
+        statistics_summarise(parts[i]->samples, 1, &parts[i]->statistics);
     }
-    profile.pace = (MachinePace){1e3 / 1.9e-7, 1e2 / 1.9e-7};
-    ck_assert_int_eq(profile_take_runs(&profile, runs, 4), STATUS_OK);
-    ck_assert_double_eq_tol(profile.pace.flops_per_second, 1e3 / 2e-7, 1.0);
-    ck_assert_double_eq_tol(profile.pace.bytes_per_second, 1e2 / 2e-7, 0.1);
-    for (int i = 0; i < 4; i++) free(runs[i]);
+    for (int run = 0; run < 2; run++) {
+        for (int i = 0; i < 2; i++) parts[i]->statistics.median = 1e-4 * (run + 3 + i);
+        runs[run] = profile_text_new(&profile);
+    }
+    for (int i = 0; i < 2; i++) parts[i]->statistics.median = 2e-4;
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 2), STATUS_OK);
+    char *all = profile_text_new(&profile);
+    ck_assert_msg(!saved_profile_parse(all, strlen(all), "it", &saved), "%s", error_message());
+    const Profile *got = &saved.profile;
+    ck_assert_int_eq(got->metronome.version, 1);
+    static const double products[] = {2e-4, 3e-4, 4e-4}, reads[] = {2e-4, 4e-4, 5e-4};
+    for (int run = 0; run < 3; run++) {
+        ck_assert_double_eq_tol(profile_beat(got, run, true), products[run], 1e-12);
+        double both = sqrt(products[run] * reads[run]);
+        ck_assert_double_eq_tol(profile_beat(got, run, false), both, 1e-12);
+    }
+    ck_assert(isnan(profile_beat(got, 3, true)) && isnan(profile_beat(got, -1, true)));
+    profile.metronome.version = 2; // a run of another version is no run of the same
+    ck_assert_int_eq(profile_take_runs(&profile, runs, 2), STATUS_FORMAT);
+    expect_error(STATUS_FORMAT, "run 2 of 3: metronome.version: another than the first run's");
+    for (int i = 0; i < 2; i++) free(runs[i]);
+    saved_profile_free(&saved);
+    free(all);
     end();
 }
 END_TEST
@@ -160,7 +178,9 @@ static const Spoilt spoilt[] = {
     {"totals.step.macs", "4611686018427387904", "expected a whole number from 0 to 2^61"},
     {"totals.step.units_per_second", "-3", "totals.step.units_per_second: expected a rate"},
     {"totals.other_work_share", "1.5", "totals.other_work_share: expected a share"},
-    {"environment.pace_bytes_per_second", "1e-300", "pace_bytes_per_second: expected a rate"},
+    {"metronome", "{\"version\": -1}", "metronome.version: expected a whole number"},
+    {"metronome", "{\"version\": 1, \"product\": {\"n\": 1, \"median\": -1}}",
+     "metronome.product.latency.median: expected seconds"},
     {"model.batch", "\"4\"", "model.batch: expected a whole number"},
     {"model.name", "[]", "model.name: expected text"},
     {"environment", "null", "environment.cores: expected a whole number"},
@@ -248,7 +268,7 @@ int main(void) {
     const HarnessTest tests[] = {
         {all_that_is_compared_comes_back, 0},
         {runs_come_back_each, 0},
-        {of_all_runs_the_pace_is_the_median, 0},
+        {each_run_s_metronome_comes_back, 0},
         {a_file_is_read_whole, 0},
         {what_is_spoilt_is_refused_by_its_place, SPOILT},
         {no_document_does_harm, 0},

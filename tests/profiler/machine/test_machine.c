@@ -311,17 +311,6 @@ START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
 }
 END_TEST
 
-START_TEST(a_moments_pace_is_known) {
-    for (int threads = 1; threads <= 2; threads++) {
-        context_set_threads(threads);
-        MachinePace pace = machine_pace(1 << 20);
-        expect_no_error();
-        ck_assert(pace.flops_per_second > 1e6 && pace.bytes_per_second > 1e6);
-    }
-    context_set_threads(pool_default_threads());
-}
-END_TEST
-
 START_TEST(a_cache_that_cannot_be_written_is_no_error) {
     make_home();
     Machine machine;
@@ -367,7 +356,6 @@ int main(void) {
         {kept_ceilings_only_rise, 0},
         {a_machine_that_gives_less_for_days_is_measured_anew, 0},
         {a_second_look_makes_ceilings_better_and_nothing_else, 5},
-        {a_moments_pace_is_known, 0},
         {a_cache_that_cannot_be_written_is_no_error, 0},
         {every_failing_allocation_is_an_ordinary_error, 0},
         {NULL, 0},

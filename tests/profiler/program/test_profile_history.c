@@ -33,7 +33,7 @@ END_TEST
 
 START_TEST(what_is_no_history_is_one_line) {
     static const Refusal refused[] = {
-        {"--trend", 2, "--trend: of what? --history FILE", NULL},
+        {"--trend", 2, "--trend needs --history FILE", NULL},
         {"--trend --history x --threshold flops:1", 2, "--threshold: no part of --trend", NULL},
         {"--trend --history x --html y", 2, "--html: no part of --trend", NULL},
         {"--trend --history x --against --fuse", 2, "no part of --trend", NULL},
