@@ -237,7 +237,8 @@ static void print_metronome(const ProfileDiff *diff, FILE *file) {
     const double worth = 0.02;
     char line[300];
     if (diff->undivided[0])
-        snprintf(line, sizeof(line), "Times are as measured, and not divided by what the machine gave: %s",
+        snprintf(line, sizeof(line),
+                 "Times are as measured, and not divided by what the machine gave: %s",
                  diff->undivided);
     else if (fabs(diff->product - 1.0) > worth || fabs(diff->read - 1.0) > worth)
         snprintf(

@@ -116,8 +116,8 @@ static Status begin(const Profile *base, const Profile *now, bool apart, Compari
     return all->divided ? compare_metronomes(all, diff) : STATUS_OK;
 }
 
-// What the runs of one side are compared by, and their median. The number of runs; 0: it is not
-// there.
+// What the runs of one side are compared by, and their median. How many can be compared; 0: it is
+// not there, or some took no time that its clock could tell.
 static int64_t take_values(const Comparison *all, const Profile *side, const Latency *latency,
                            bool computes, double *values, double *median) {
     double units = side == all->base ? all->units_before : all->units_after;
@@ -133,46 +133,38 @@ static int64_t take_values(const Comparison *all, const Profile *side, const Lat
         if (all->divided) values[i] *= all->reference[computes] / beat;
     }
     LatencyStatistics statistics;
-    if (!statistics_summarise(values, n, &statistics)) *median = statistics.median;
-    return n;
-}
-
-// Is it within an interval that is so sure that so few runs cannot be surer, or weaker?
-static Status find_open(const Comparison *all, int64_t n, int64_t m, double doubted,
-                        DiffTime *time) {
-    Ratio weak;
-    Status status = ratio_find(all->before, n, all->after, m, 1.0 - doubted, &weak);
-    bool seems = !status && (weak.low > 1.0 || weak.high < 1.0);
-    time->is_open = seems && time->sure == 0;
-    return status;
+    if (n == 0 || statistics_summarise(values, n, &statistics)) return 0;
+    *median = statistics.median;
+    return statistics.min > 0.0 ? n : 0;
 }
 
 // `doubted`: of how many that did not change one may be told to have.
 static Status compare_times(const Comparison *all, const ProfilePhase *before,
                             const ProfilePhase *after, double doubted, DiffTime *time) {
     bool computes = after && profile_computes(after->cost);
-    const double seemingly = 10.0; // times the doubt
+    double seemingly = fmin(10.0 * doubted, doubt); // so often an equal one is left open
     int64_t n = take_values(all, all->base, before ? &before->latency : NULL, computes, all->before,
                             &time->before);
     int64_t m = take_values(all, all->now, after ? &after->latency : NULL, computes, all->after,
                             &time->after);
     time->seen = (double)NAN;
     if (error_pending() || n < 2 || m < 2) return error_status();
-    for (int64_t i = 0; i < n || i < m; i++)
-        if ((i < n && !(all->before[i] > 0.0)) || (i < m && !(all->after[i] > 0.0)))
-            return STATUS_OK; // too short for its clock
-    Ratio *ratio = &time->ratio;
-    Status status = ratio_find(all->before, n, all->after, m, 1.0 - doubted / DIFF_LOOKS, ratio);
-    if (status) return status;
+    Ratio *ratio = &time->ratio, weak;
+    double confidence = 1.0 - doubted / DIFF_LOOKS;
+    if (ratio_find(all->before, n, all->after, m, confidence, ratio) ||
+        ratio_find(all->before, n, all->after, m, 1.0 - seemingly, &weak))
+        return error_status();
     double slack = all->apart ? moment / (time->before * all->units_after) : 0.0;
     ratio->low = fmax(ratio->low - slack, 0.0);
     ratio->high += slack;
     time->judged = ratio->reached;
-    if (!time->judged) return find_open(all, n, m, seemingly * doubted, time);
-    time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
-    double wider = fmax(ratio->estimate / ratio->low, ratio->high / ratio->estimate);
-    time->seen = ratio->low > 0.0 ? wider - 1.0 : (double)NAN;
-    return find_open(all, n, m, seemingly * doubted, time);
+    if (time->judged) {
+        double wider = fmax(ratio->estimate / ratio->low, ratio->high / ratio->estimate);
+        time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
+        time->seen = ratio->low > 0.0 ? wider - 1.0 : (double)NAN;
+    }
+    time->is_open = time->sure == 0 && (weak.low - slack > 1.0 || weak.high + slack < 1.0);
+    return STATUS_OK;
 }
 
 static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase) {

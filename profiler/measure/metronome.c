@@ -72,11 +72,17 @@ void metronome_free(Metronome *metronome) {
     memory_free(metronome);
 }
 
-static void go_to(unsigned nth, const cpu_set_t *cores) {
+// The number of the nth one of them.
+static int core_of(unsigned nth, const cpu_set_t *cores) {
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, cores) && nth-- == 0) return i;
+    return 0;
+}
+
+static void go_to(int core) {
     cpu_set_t one;
     CPU_ZERO(&one);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, cores) && nth-- == 0) CPU_SET(i, &one);
+    CPU_SET(core, &one);
     sched_setaffinity(0, sizeof one, &one); // of this thread alone
 }
 
@@ -92,19 +98,24 @@ static void beat_here(Metronome *metronome, Beat *sum) {
     sum->read += clock_seconds() - between;
 }
 
+// The last one is where the thread began: it stays there, and the other threads are on the others.
 Beat metronome_beat(Metronome *metronome, int cores) {
     Beat sum = {0};
     cpu_set_t all;
     bool known = sched_getaffinity(0, sizeof all, &all) == 0;
-    int there = known ? CPU_COUNT(&all) : 1;
+    int there = known ? CPU_COUNT(&all) : 1, home = sched_getcpu(), beats = 1;
     if (cores > there) cores = there;
     if (cores > MOST_CORES) cores = MOST_CORES;
-    bool goes = cores > 1;
-    if (!goes) cores = 1;
-    for (int i = 0; i < cores; i++) {
-        if (goes) go_to(metronome->turn++ % (unsigned)there, &all);
+    bool goes = cores > 1 && home >= 0 && CPU_ISSET(home, &all);
+    while (goes && beats < cores) {
+        int core = core_of(metronome->turn++ % (unsigned)there, &all);
+        if (core == home) continue;
+        go_to(core);
         beat_here(metronome, &sum);
+        beats++;
     }
+    if (goes) go_to(home);
+    beat_here(metronome, &sum);
     if (goes) sched_setaffinity(0, sizeof all, &all);
-    return (Beat){sum.product / cores, sum.read / cores};
+    return (Beat){sum.product / beats, sum.read / beats};
 }

@@ -138,7 +138,7 @@ typedef struct Measurement {
     double launching;            // how long the host launched the last observed step
     Metronome *metronome;        // NULL: it does not run
     StepTimes step;              // the last unobserved one, by which what is ahead is estimated
-    struct KernelTimes *kernels; // profile_kernels.c; NULL: they do not run again
+    struct KernelTimes *kernels; // profile_turns.c; NULL: they do not run again
 } Measurement;
 
 // profile_progress.c: how long the stages may take. Whether one has enough samples and no more
@@ -169,12 +169,14 @@ void profile_leave_out(Profile *profile, const char *what);
 // profile_statistics.c: from the samples of a measurement to what they say.
 Status profile_finish(Measurement *m);
 
-// profile_kernels.c: what each op's kernel takes alone and warm; nothing on a card, or without
-// ceilings. Room for so many samples; one sample of each kernel, in a step more; their medians.
-Status profile_begin_kernels(Measurement *m, int64_t samples);
-Status profile_run_kernels(Measurement *m);
+// profile_turns.c: what each op's kernel takes alone and warm (nothing on a card, or without
+// ceilings), and the metronome. Room for so many samples; both in a round, unless it is the last
+// one with an untimed step behind them, which leaves the caches as a step does; the kernels'
+// medians.
+Status profile_begin_between(Measurement *m, int64_t kernels, int64_t rounds);
+Status profile_run_between(Measurement *m, bool kernels, bool last);
 Status profile_finish_kernels(Measurement *m);
-void profile_end_kernels(Measurement *m);
+void profile_end_between(Measurement *m);
 
 // profile.c: what the process and the ledger take by now.
 void profile_take_process(Profile *profile);

@@ -159,31 +159,6 @@ static Status warm_up(Measurement *m) {
     return STATUS_OK;
 }
 
-// The metronome, of a long step for a hundredth of its time.
-static void beat(Measurement *m) {
-    ProfileMetronome *metronome = &m->profile->metronome;
-    double product = 0.0, read = 0.0, begin = clock_seconds();
-    int beats = 0;
-    do {
-        Beat one = metronome_beat(m->metronome, m->profile->threads);
-        product += one.product;
-        read += one.read;
-        beats++;
-    } while (clock_seconds() - begin < 0.01 * m->step.total);
-    latency_push(&metronome->product, product / beats);
-    latency_push(&metronome->read, read / beats);
-}
-
-// What is neither observed nor a step alone; after it an untimed step, so that the next one finds
-// the caches as a step leaves them.
-static Status other_turns(Measurement *m, bool kernels, bool last) {
-    StepTimes ignored;
-    Status status = kernels ? profile_run_kernels(m) : STATUS_OK;
-    if (m->metronome) beat(m);
-    bool disturbed = (kernels && m->kernels) || m->metronome;
-    return status || last || !disturbed ? status : work_step(m->work, &ignored);
-}
-
 // Unobserved and observed in turns, the metronome, and of every third round the kernels alone: as
 // many rounds as asked for; else until the time is used up, within bounds. Percentiles that need
 // more samples go on without the observed ones.
@@ -203,7 +178,7 @@ static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
         Status status = whole_sample(m);
         if (!status && observe && !m->limits.brief) status = observed_sample(m);
         bool kernels = observe && i % KERNELS_EVERY == kernels_at;
-        if (!status && observe) status = other_turns(m, kernels, i + 1 == samples);
+        if (!status && observe) status = profile_run_between(m, kernels, i + 1 == samples);
         if (status) return status;
     }
     return STATUS_OK;
@@ -275,16 +250,6 @@ static Status measure_data_wait(Measurement *m) {
     return status;
 }
 
-static Status begin_metronome(Measurement *m, int64_t rounds) {
-    ProfileMetronome *metronome = &m->profile->metronome;
-    if (!m->options.metronome || !m->work->x->device->on_host) return STATUS_OK;
-    m->metronome = metronome_new();
-    if (!m->metronome) return error_status();
-    metronome->version = metronome_version();
-    Status status = latency_make_room(&metronome->product, rounds);
-    return status ? status : latency_make_room(&metronome->read, rounds);
-}
-
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile) {
     Measurement m = {.work = work, .options = options, .profile = profile, .clock = clock_cost()};
     m.limits = profile_limits(work, &options);
@@ -298,9 +263,8 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     Status status = warm_up(&m);
     if (!status) status = make_rooms(profile, samples, rounds);
     for (int i = 0; i < 3 && !status; i++) status = latency_make_room(own[i], samples);
-    if (!status) status = begin_metronome(&m, rounds);
     if (!status) status = profile_begin_device(&m, rounds);
-    if (!status) status = profile_begin_kernels(&m, 1 + rounds / KERNELS_EVERY);
+    if (!status) status = profile_begin_between(&m, 1 + rounds / KERNELS_EVERY, rounds);
     TimelineOptions events = {.capacity = profile->n_ops * profile->steps_per_sample + 16,
                               .device = work->x->device};
     if (!status) status = timeline_new(&m.timeline, events);
@@ -316,8 +280,7 @@ Status profile_measure(const Work *work, ProfileOptions options, Profile *profil
     profile_take_process(profile);
     if (!status && !is_stopped(&m)) profile_measure_probes(&m);
     profile->cut_short = is_stopped(&m);
-    profile_end_kernels(&m);
-    metronome_free(m.metronome);
+    profile_end_between(&m);
     timeline_free(&m.timeline);
     for (int i = 0; i < 3; i++) memory_free(own[i]->samples);
     memory_free(m.marks);

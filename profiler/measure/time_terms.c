@@ -1,5 +1,5 @@
 // time_terms.c -- where measured time went: each op's terms, and their sums over layers and phases.
-// Not here: ops alone (profile_kernels.c), or the step's time off the cores and its page faults
+// Not here: ops alone (profile_turns.c), or the step's time off the cores and its page faults
 // (profile_statistics.c).
 #include "profiler/measure/time_terms.h"
 

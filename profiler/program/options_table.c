@@ -24,18 +24,12 @@ static const char *device_value(int i) {
     static const char *const names[] = {"cpu", "cuda", "meta", NULL};
     return names[i];
 }
-static const char *shell_value(int i) {
-    static const char *const names[] = {"bash", "zsh", NULL};
-    return names[i];
-}
+static const char *shell_value(int i) { return i == 0 ? "bash" : i == 1 ? "zsh" : NULL; }
 static const char *peaks_value(int i) {
     const KnownMachine *known = i > 0 ? machine_known_at(i - 1) : NULL;
     return i == 0 ? "none" : known ? known->name : NULL;
 }
-static const char *undecided_value(int i) {
-    static const char *const names[] = {"pass", "fail", NULL};
-    return names[i];
-}
+static const char *undecided_value(int i) { return i == 0 ? "pass" : i == 1 ? "fail" : NULL; }
 // Of one network, and then those of several that are others.
 static const char *sort_value(int i) {
     static const char *const names[] = {"order", "time",       "flops",  "bytes",
@@ -197,8 +191,7 @@ const Flag options_flags[] = {
      "                         layer:fc*:+5%; --help thresholds",
      OTHER(take_threshold)},
     {OF_MEASURING, BOTH, false, "undecided", "WHAT",
-     "a limit that cannot be told, after up to three times as\n"
-     "                         many runs: pass, fail (pass)",
+     "what a limit that cannot be told does: pass, fail (pass)",
      ONE_OF(take_undecided, undecided_value)},
     {OF_QUESTIONS, BOTH, false, "sweep", "AXIS=V,V",
      "measure each, as batch=1,8,64; repeated, all of a grid;\n"

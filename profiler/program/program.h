@@ -151,7 +151,7 @@ void program_watch_helper(int process);
 bool program_is_stopped(void);
 int program_stop_code(int code);
 // program_runs.c: --runs. One process after the other, before there is a model here to take their
-// memory; adds what they measured to the profile. Progress: so many are done.
+// memory; adds what they measured to the profile.
 Status program_run_others(Program *program);
 // And more of them, where a limit cannot be told.
 Status program_take_runs(Program *program);
@@ -159,6 +159,8 @@ Status program_take_runs(Program *program);
 // as many runs once more?
 bool program_looks_again(const Program *program, int looks, double begun);
 void program_free_runs(Program *program);
+// On a terminal how far they are, and after the first of many how long the others take.
+enum { PROGRAM_LONG_SECONDS = 20 };
 void program_show_runs(const Program *program, int64_t done, int64_t all, double begun);
 // program_diff.c: the answer to --compare and --against. The words of another command, typed as
 // --against has them ("resnet18 --batch=2"), some of them in *text: both yours to memory_free. An

@@ -16,6 +16,11 @@ void program_show_runs(const Program *program, int64_t done, int64_t all, double
     snprintf(line, sizeof(line), "measuring in processes of their own: %lld of %lld%s",
              (long long)done + 1, (long long)all, left);
     progress_say(program, line);
+    if (done != 1 || each * (double)(all - 1) < PROGRAM_LONG_SECONDS || program->options->quiet)
+        return;
+    progress_clear(program);
+    fprintf(stderr, "%s: %lld more processes take about %s\n", program->kind->line.name,
+            (long long)(all - 1), text_duration(each * (double)(all - 1)).s);
 }
 
 static Status run(Program *program, int until) {

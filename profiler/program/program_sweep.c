@@ -14,8 +14,6 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-static const double long_seconds = 300.0; // what takes longer is told before
-
 typedef struct Sweeping {
     Program *program;
     Sweep sweep;
@@ -58,7 +56,8 @@ static void show(Sweeping *all, int64_t point) {
     snprintf(line, sizeof(line), "sweeping: %lld of %lld%s: %s", (long long)all->done + 1,
              (long long)all->open, left, name);
     progress_say(all->program, text_fit(line, 79).s);
-    if (all->done == 0 || all->told || rest < long_seconds || all->program->options->quiet) return;
+    if (all->done == 0 || all->told || rest < PROGRAM_LONG_SECONDS || all->program->options->quiet)
+        return;
     progress_clear(all->program);
     fprintf(stderr, "%s: --sweep: %lld more points take about %s%s\n",
             all->program->kind->line.name, (long long)(all->open - all->done),

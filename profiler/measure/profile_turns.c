@@ -1,6 +1,6 @@
-// profile_kernels.c -- what each op's kernel takes alone and warm: in some rounds a step more runs,
-// in which each kernel runs again right after its op, over the same operands. Its times lie between
-// those of the steps that they are compared with. Not here: the other turns (profile_time.c).
+// profile_turns.c -- what runs between the steps whose times are told: of some rounds a step more,
+// in which each kernel runs again right after its op, over the same operands, alone and warm; and
+// the metronome. Not here: those steps (profile_time.c).
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static void op_end(Observer *observer, const OpCall *call) {
 }
 
 // ---- all of a step -----------------------------------------------------------------------------
-Status profile_begin_kernels(Measurement *m, int64_t samples) {
+static Status begin_kernels(Measurement *m, int64_t samples) {
     Profile *profile = m->profile;
     for (int64_t i = 0; i < profile->n_ops; i++) profile->ops[i].warm_seconds = (double)NAN;
     if (!profile->has_machine || !m->work->x->device->on_host) return STATUS_OK;
@@ -107,7 +107,7 @@ Status profile_begin_kernels(Measurement *m, int64_t samples) {
     return status;
 }
 
-Status profile_run_kernels(Measurement *m) {
+static Status run_kernels(Measurement *m) {
     StepTimes ignored;
     if (!m->kernels) return STATUS_OK;
     m->kernels->op = 0;
@@ -134,7 +134,7 @@ Status profile_finish_kernels(Measurement *m) {
     return STATUS_OK;
 }
 
-void profile_end_kernels(Measurement *m) {
+static void end_kernels(Measurement *m) {
     if (!m->kernels) return;
     for (int64_t i = 0; m->kernels->of && i < m->profile->n_ops; i++)
         memory_free(m->kernels->of[i].alone.samples);
@@ -142,4 +142,49 @@ void profile_end_kernels(Measurement *m) {
     reuse_free(m->kernels->reuse);
     memory_free(m->kernels);
     m->kernels = NULL;
+}
+
+// ---- the metronome -----------------------------------------------------------------------------
+static Status begin_metronome(Measurement *m, int64_t samples) {
+    ProfileMetronome *metronome = &m->profile->metronome;
+    if (!m->options.metronome || !m->work->x->device->on_host) return STATUS_OK;
+    m->metronome = metronome_new();
+    if (!m->metronome) return error_status();
+    metronome->version = metronome_version();
+    Status status = latency_make_room(&metronome->product, samples);
+    return status ? status : latency_make_room(&metronome->read, samples);
+}
+
+// Beside a long step for a hundredth of its time.
+static void run_metronome(Measurement *m) {
+    ProfileMetronome *metronome = &m->profile->metronome;
+    double product = 0.0, read = 0.0, begin = clock_seconds();
+    int beats = 0;
+    do {
+        Beat one = metronome_beat(m->metronome, m->profile->threads);
+        product += one.product;
+        read += one.read;
+        beats++;
+    } while (clock_seconds() - begin < 0.01 * m->step.total);
+    latency_push(&metronome->product, product / beats);
+    latency_push(&metronome->read, read / beats);
+}
+
+// ---- both --------------------------------------------------------------------------------------
+Status profile_begin_between(Measurement *m, int64_t kernels, int64_t rounds) {
+    Status status = begin_kernels(m, kernels);
+    return status ? status : begin_metronome(m, rounds);
+}
+
+Status profile_run_between(Measurement *m, bool kernels, bool last) {
+    StepTimes ignored;
+    Status status = kernels ? run_kernels(m) : STATUS_OK;
+    if (m->metronome) run_metronome(m);
+    bool ran = (kernels && m->kernels) || m->metronome;
+    return status || last || !ran ? status : work_step(m->work, &ignored);
+}
+
+void profile_end_between(Measurement *m) {
+    end_kernels(m);
+    metronome_free(m->metronome);
 }
