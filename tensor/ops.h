@@ -274,7 +274,8 @@ typedef struct ResizeOptions {
     ResizeRounding rounding;
 } ResizeOptions;
 // Of a sequence out_w and scale_w. As in PyTorch a scale that leaves the size as it is moves
-// nothing where the mode is linear, or its "nearest".
+// nothing where the mode is linear, or its "nearest". A scale of 2.3 that doubles a side of 3 is
+// 2.3, as in ONNX and PyTorch's 1-D and 3-D; PyTorch's 2-D "nearest" takes 2.
 Tensor *tensor_resize(Tensor *x, ResizeOptions options);
 // (n, c r r, h, w) to (n, c, h r, w r), and back, as PyTorch's (ONNX DepthToSpace: CRD): channel
 // (c r + i) r + j goes to row h r + i, column w r + j. depth_to_space has channel (i r + j) c

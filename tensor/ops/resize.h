@@ -29,7 +29,7 @@ static inline ResizeSide resize_side(const OpParams *params, int d) {
     bool same = side.out == side.size && side.mode == RESIZE_LINEAR;
     if (side.mode == RESIZE_NEAREST && side.coordinates == RESIZE_ASYMMETRIC &&
         side.rounding == RESIZE_FLOOR)
-        same = same || side.out == side.size || side.out == 2 * side.size;
+        same = same || side.out == side.size;
     if (side.coordinates == RESIZE_ALIGN_CORNERS)
         side.step = side.out > 1 ? (float)(side.size - 1) / (float)(side.out - 1) : 0.0f;
     else if (same || side.step == 0.0f)

@@ -7,6 +7,7 @@
 
 // ---- a file, its inputs stored in it -----------------------------------------------------------
 enum { MOST = 8 };
+static int told; // lines on precision
 typedef struct Stored {
     Onnx__Tensor tensor;
     int64_t dims[TENSOR_MAX_DIMS];
@@ -57,6 +58,14 @@ static bool can_be_stored(const Onnx__Graph *graph, const OnnxModel *about) {
     return true;
 }
 
+// That numbers of other precisions are computed in float32 is said whenever they are computed.
+static int precisions_told(const OnnxModel *about) {
+    int told = 0;
+    for (int i = 0; i < about->n_assumed; i++)
+        told += strncmp(about->assumed[i].what, "the precision of ", 17) == 0;
+    return told;
+}
+
 static bool same_where_stored(const char *name) {
     Onnx__Model *file = onnx_change_read(name);
     Onnx__Graph *graph = file->graph;
@@ -82,8 +91,12 @@ static bool same_where_stored(const char *name) {
         graph->initializer = initial;
         graph->n_initializer = n + n_inputs;
         graph->n_input = 0;
-        Layer *constant = onnx_load(onnx_change_write(file), NULL, NULL);
+        OnnxModel known;
+        Layer *constant = onnx_load(onnx_change_write(file), NULL, &known);
         ck_assert_msg(constant != NULL, "%s: %s", name, error_message());
+        ck_assert_msg(precisions_told(&known) == precisions_told(&about), "%s", name);
+        told += precisions_told(&known);
+        onnx_model_free(&known);
         layer_forward_each(constant, NULL, 0, y, about.n_outputs);
         for (int i = 0; i < about.n_outputs; i++) expect_same(y[i], want[i], name);
         graph->initializer = before;
@@ -112,6 +125,7 @@ START_TEST(what_is_computed_while_loading_is_what_runs) {
             tried += same_where_stored(name);
         }
     fclose(list);
+    ck_assert(same_where_stored("edge_doubles") && told == 1);
     work_folder_end();
     ck_assert_msg(tried >= files * 3 / 4, "%d of %d files", tried, files);
 }

@@ -213,9 +213,12 @@ static bool can_mask_all(Import *import, const Step *softmax) {
         bool known = value_data(import, mask) != NULL;
         int64_t n = mask->shape.dims[mask->shape.ndim - 1];
         for (int64_t row = 0; known && n > 0 && row < shape_numel(mask->shape) / n; row++) {
-            double most = -HUGE_VAL;
-            for (int64_t k = 0; k < n; k++) most = fmax(most, value_number(mask, row * n + k));
-            if (most == -HUGE_VAL) return true;
+            double most = -HUGE_VAL; // NaN and infinity give NaN, too
+            for (int64_t k = 0; k < n && !isnan(most); k++) {
+                double number = value_number(mask, row * n + k);
+                most = isnan(number) ? number : fmax(most, number);
+            }
+            if (!isfinite(most)) return true;
         }
         return !known;
     }

@@ -101,7 +101,8 @@ static Status note_precision(Import *import) {
     bool seen[sizeof types / sizeof types[0]] = {false};
     for (int i = 0; i < import->n_values; i++) {
         const Value *value = import->values[i];
-        bool computed = value->kind == VALUE_RUN || value->alias >= 0;
+        bool early = value->kind == VALUE_CONSTANT && !value->stored && !value->initial;
+        bool computed = value->kind == VALUE_RUN || value->alias >= 0 || early;
         for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
             seen[k] = seen[k] || (computed && value->type == types[k]);
     }
