@@ -124,6 +124,7 @@ typedef struct Probe {
 typedef struct ProfileMetronome {
     int version;           // of the loop; 0: it did not run
     Latency product, read; // seconds of its arithmetic on a core, and of its reading
+    Latency sharing;       // of the steps: how many times as long, because others had their cores
 } ProfileMetronome;
 
 struct Generation; // generation.h
@@ -284,6 +285,7 @@ double profile_flops_per_parameter(const Profile *profile);
 // caches and that of memory.
 double profile_beat(const Profile *profile, int64_t run, bool computes);
 bool profile_computes(OpCost cost);
+double profile_sharing(const Profile *profile, int64_t run); // 1: others had none; NaN: not known
 
 // Of several processes what all of them say, else what this one does.
 static inline const Latency *latency_whole(const Latency *latency) {

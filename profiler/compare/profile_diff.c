@@ -1,15 +1,14 @@
-// profile_diff.c -- pairs the layers of two profiles by their paths, and compares what each has.
-#include "profiler/compare/profile_diff.h"
+// profile_diff.c -- pairs the layers of two profiles by their paths, and compares what each has;
+// and whether they are of the same work. Not here: one pair of times (profile_diff_times.c).
+#include "profiler/compare/profile_diff_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/files/profile_json_parts.h"
 #include "tensor/memory.h"
 
 static const double doubt = 0.05; // of a step, and of all layers together, over all looks
-// By so much the same op takes longer at one moment than at another, in all processes of each, by
-// whose cache its operands lie in (relu of 64 kB on two cores: 0.8 us).
-static const double moment = 1e-6;
 static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
 enum { N_PHASES = sizeof(phases) / sizeof(phases[0]) };
 
@@ -45,135 +44,13 @@ static Status pair_layers(const Profile *base, const Profile *now, Pairs *pairs)
     return error_status();
 }
 
-// ---- times -------------------------------------------------------------------------------------
-typedef struct Comparison { // of all times alike
-    const Profile *base, *now;
-    double units_before, units_after; // that a step's times are divided by
-    bool apart, divided;
-    double reference[2];    // now's median beat, of what waits for memory and of what computes
-    double *before, *after; // owned; (RATIO_MOST) values that are compared
-} Comparison;
-
-static int64_t runs_of(const Profile *profile) {
-    const Latency *step = &profile->totals[REPORT_STEP].latency;
-    return step->across ? step->across->count : step->count > 0;
-}
-
-static void say_undivided(const Profile *base, const Profile *now, char *text, size_t size) {
-    const ProfileMetronome *a = &base->metronome, *b = &now->metronome;
-    const char *whose = b->version == 0 ? "what is measured now" : "the base";
-    bool whole = !isnan(profile_beat(base, runs_of(base) - 1, false)) &&
-                 !isnan(profile_beat(now, runs_of(now) - 1, false));
-    text[0] = '\0';
-    if (a->version == 0 || b->version == 0)
-        snprintf(text, size, "no metronome ran beside %s", whose);
-    else if (a->version != b->version)
-        snprintf(text, size, "their metronomes are of two versions");
-    else if (base->threads != now->threads)
-        snprintf(text, size, "they ran on %d and %d threads", base->threads, now->threads);
-    else if (!whole)
-        snprintf(text, size, "not beside each of their runs a metronome ran");
-}
-
-// The medians over all runs.
-static Status find_beats(const Profile *profile, bool computes, double *values, double *median) {
-    LatencyStatistics statistics;
-    int64_t n = runs_of(profile);
-    for (int64_t i = 0; i < n; i++) values[i] = profile_beat(profile, i, computes);
-    Status status = statistics_summarise(values, n, &statistics);
-    if (!status) *median = statistics.median;
-    return status;
-}
-
-static Status compare_metronomes(Comparison *all, ProfileDiff *diff) {
-    double before[2], *now = all->reference;
-    for (int computes = 0; computes < 2; computes++)
-        if (find_beats(all->base, computes, all->before, &before[computes]) ||
-            find_beats(all->now, computes, all->after, &now[computes]))
-            return error_status();
-    diff->product = now[1] / before[1];
-    diff->read = now[0] * now[0] / (before[0] * before[0]) / diff->product;
-    return STATUS_OK;
-}
-
-static Status begin(const Profile *base, const Profile *now, bool apart, Comparison *all,
-                    ProfileDiff *diff) {
-    bool alike = base->units == now->units || base->units == 0 || now->units == 0 ||
-                 strcmp(base->unit, now->unit) != 0;
-    *all = (Comparison){.base = base,
-                        .now = now,
-                        .units_before = alike ? 1.0 : (double)base->units,
-                        .units_after = alike ? 1.0 : (double)now->units,
-                        .apart = apart,
-                        .before = memory_new(RATIO_MOST * sizeof(double)),
-                        .after = memory_new(RATIO_MOST * sizeof(double))};
-    diff->units = alike ? now->units : 1;
-    diff->product = diff->read = (double)NAN;
-    if (!all->before || !all->after) return error_status();
-    if (diff->runs_before == 0 || diff->runs_after == 0) return STATUS_OK;
-    say_undivided(base, now, diff->undivided, sizeof(diff->undivided));
-    all->divided = diff->undivided[0] == '\0';
-    return all->divided ? compare_metronomes(all, diff) : STATUS_OK;
-}
-
-// What the runs of one side are compared by, and their median. How many can be compared; 0: it is
-// not there, or some took no time that its clock could tell.
-static int64_t take_values(const Comparison *all, const Profile *side, const Latency *latency,
-                           bool computes, double *values, double *median) {
-    double units = side == all->base ? all->units_before : all->units_after;
-    *median = 0.0;
-    if (!latency || latency->count == 0) return 0;
-    const Latency *across = latency->across;
-    int64_t n = across ? across->count : 1;
-    for (int64_t i = 0; i < n; i++) {
-        double beat = all->divided ? profile_beat(side, i, computes) : 1.0;
-        if (isnan(beat)) n = i; // a file may say that a layer ran more often than the step
-        if (i == n) break;
-        values[i] = (across ? across->samples[i] : latency->statistics.median) / units;
-        if (all->divided) values[i] *= all->reference[computes] / beat;
-    }
-    LatencyStatistics statistics;
-    if (n == 0 || statistics_summarise(values, n, &statistics)) return 0;
-    *median = statistics.median;
-    return statistics.min > 0.0 ? n : 0;
-}
-
-// `doubted`: of how many that did not change one may be told to have.
-static Status compare_times(const Comparison *all, const ProfilePhase *before,
-                            const ProfilePhase *after, double doubted, DiffTime *time) {
-    bool computes = after && profile_computes(after->cost);
-    double seemingly = fmin(10.0 * doubted, doubt); // so often an equal one is left open
-    int64_t n = take_values(all, all->base, before ? &before->latency : NULL, computes, all->before,
-                            &time->before);
-    int64_t m = take_values(all, all->now, after ? &after->latency : NULL, computes, all->after,
-                            &time->after);
-    time->seen = (double)NAN;
-    if (error_pending() || n < 2 || m < 2) return error_status();
-    Ratio *ratio = &time->ratio, weak;
-    double confidence = 1.0 - doubted / DIFF_LOOKS;
-    if (ratio_find(all->before, n, all->after, m, confidence, ratio) ||
-        ratio_find(all->before, n, all->after, m, 1.0 - seemingly, &weak))
-        return error_status();
-    double slack = all->apart ? moment / (time->before * all->units_after) : 0.0;
-    ratio->low = fmax(ratio->low - slack, 0.0);
-    ratio->high += slack;
-    time->judged = ratio->reached;
-    if (time->judged) {
-        double wider = fmax(ratio->estimate / ratio->low, ratio->high / ratio->estimate);
-        time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
-        time->seen = ratio->low > 0.0 ? wider - 1.0 : (double)NAN;
-    }
-    time->is_open = time->sure == 0 && (weak.low - slack > 1.0 || weak.high + slack < 1.0);
-    return STATUS_OK;
-}
-
 static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase) {
     const ProfilePhase *of = layer ? &layer->phase[phase] : NULL;
     return of && of->latency.count > 0 ? of : NULL;
 }
 
 // What is sure of all layers together is surer of each, by how many there are (Bonferroni).
-static Status compare_layers(const Comparison *all, const Pairs *pairs, ProfileDiff *diff) {
+static Status compare_layers(const TimePairs *all, const Pairs *pairs, ProfileDiff *diff) {
     diff->times = memory_new((size_t)pairs->n * N_PHASES * sizeof(DiffTime));
     if (!diff->times) return error_status();
     for (int i = 0; i < pairs->n; i++)
@@ -190,7 +67,7 @@ static Status compare_layers(const Comparison *all, const Pairs *pairs, ProfileD
             *time = (DiffTime){.path = pair->after ? pair->after->path : pair->before->path,
                                .phase = phases[p]};
             double doubted = doubt / fmax(1.0, (double)diff->compared);
-            if (compare_times(all, before, after, doubted, time)) return error_status();
+            if (time_pairs_compare(all, before, after, doubted, time)) return error_status();
             diff->n_times++;
         }
     }
@@ -270,19 +147,18 @@ static Status compare_counts(const Profile *base, const Profile *now, const Pair
 // ---- the whole ---------------------------------------------------------------------------------
 Status profile_diff(const Profile *base, const Profile *now, bool apart, ProfileDiff *diff) {
     *diff = (ProfileDiff){.step = {.path = "", .phase = REPORT_STEP},
-                          .runs_before = runs_of(base),
-                          .runs_after = runs_of(now)};
+                          .runs_before = profile_runs(base),
+                          .runs_after = profile_runs(now)};
     Pairs pairs = {0};
-    Comparison all;
-    Status status = begin(base, now, apart, &all, diff);
+    TimePairs all;
+    Status status = time_pairs_begin(base, now, apart, &all, diff);
     if (!status) status = pair_layers(base, now, &pairs);
     if (!status) status = compare_counts(base, now, &pairs, diff);
     if (!status)
-        status = compare_times(&all, &base->totals[REPORT_STEP], &now->totals[REPORT_STEP], doubt,
-                               &diff->step);
+        status = time_pairs_compare(&all, &base->totals[REPORT_STEP], &now->totals[REPORT_STEP],
+                                    doubt, &diff->step);
     if (!status) status = compare_layers(&all, &pairs, diff);
-    memory_free(all.before);
-    memory_free(all.after);
+    time_pairs_end(&all);
     memory_free(pairs.at);
     return status;
 }
@@ -297,4 +173,46 @@ bool profile_diff_is_open(const ProfileDiff *diff) {
     bool is_open = diff->step.is_open;
     for (int64_t i = 0; i < diff->n_times; i++) is_open = is_open || diff->times[i].is_open;
     return is_open;
+}
+
+// ---- whether they are of the same -----------------------------------------------------------
+typedef struct Member {
+    const char *name, *before, *after;
+} Member;
+
+// "cpu: A, and B"; of the first that differs.
+static void first_difference(const Member *members, int n, char *text, size_t size) {
+    text[0] = '\0';
+    for (int i = 0; i < n && !text[0]; i++)
+        if (strcmp(members[i].before, members[i].after) != 0)
+            snprintf(text, size, "%s was %.80s, and is %.80s", members[i].name,
+                     members[i].before[0] ? members[i].before : "none",
+                     members[i].after[0] ? members[i].after : "none");
+}
+
+DiffReason profile_diff_reason(const SavedProfile *base, const SavedProfile *now) {
+    const Environment *a = &base->environment, *b = &now->environment;
+    char numbers[2][3][24];
+    const SavedProfile *both[] = {base, now};
+    for (int i = 0; i < 2; i++) {
+        snprintf(numbers[i][0], sizeof(numbers[i][0]), "%d", both[i]->environment.cores);
+        snprintf(numbers[i][1], sizeof(numbers[i][1]), "%d", both[i]->profile.threads);
+        snprintf(numbers[i][2], sizeof(numbers[i][2]), "%lld", (long long)both[i]->profile.batch);
+    }
+    const Member machine[] = {{"the device", base->profile.device, now->profile.device},
+                              {"the CPU", a->cpu, b->cpu},
+                              {"the number of cores", numbers[0][0], numbers[1][0]},
+                              {"the number of threads", numbers[0][1], numbers[1][1]},
+                              {"the BLAS", a->blas, b->blas},
+                              {"the GPU", base->gpu, now->gpu}};
+    const Member work[] = {{"the model", base->profile.model, now->profile.model},
+                           {"the batch", numbers[0][2], numbers[1][2]},
+                           {"the optimizer", base->profile.optimizer, now->profile.optimizer},
+                           {"the step", profile_kind_name(base->profile.kind),
+                            profile_kind_name(now->profile.kind)}};
+    DiffReason reason;
+    first_difference(machine, sizeof(machine) / sizeof(machine[0]), reason.environment,
+                     sizeof(reason.environment));
+    first_difference(work, sizeof(work) / sizeof(work[0]), reason.work, sizeof(reason.work));
+    return reason;
 }

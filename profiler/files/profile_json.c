@@ -168,6 +168,7 @@ static void write_metronome(JsonWriter *json, const Profile *profile) {
     member_integer(json, "version", metronome->version);
     json_latency(json, "product", &metronome->product);
     json_latency(json, "read", &metronome->read);
+    json_latency(json, "sharing", &metronome->sharing);
     json_writer_end_object(json);
 }
 

@@ -281,11 +281,17 @@ static Status read_metronome(Reader *reader, json_t *from, ProfileMetronome *met
     snprintf(reader->place, sizeof(reader->place), "metronome");
     Status status = read_count(reader, from, "version", &version);
     metronome->version = (int)(version < INT32_MAX ? version : INT32_MAX);
-    snprintf(reader->place, sizeof(reader->place), "metronome.product");
-    if (!status)
-        status = read_latency(reader, json_object_get(from, "product"), &metronome->product);
-    snprintf(reader->place, sizeof(reader->place), "metronome.read");
-    return status ? status : read_latency(reader, json_object_get(from, "read"), &metronome->read);
+    const struct {
+        const char *key;
+        Latency *latency;
+    } parts[] = {{"product", &metronome->product},
+                 {"read", &metronome->read},
+                 {"sharing", &metronome->sharing}};
+    for (int i = 0; i < 3 && !status; i++) {
+        snprintf(reader->place, sizeof(reader->place), "metronome.%s", parts[i].key);
+        status = read_latency(reader, json_object_get(from, parts[i].key), parts[i].latency);
+    }
+    return status;
 }
 
 static Status read_document(json_t *document, const char *name, SavedProfile *saved) {

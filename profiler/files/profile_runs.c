@@ -66,8 +66,10 @@ static Status take_metronome(const Run *run, json_t *from, ProfileMetronome *met
         return refuse(run, "metronome", "version", "another than the first run's");
     Status status =
         take(run, json_object_get(from, "product"), "metronome", "product", &metronome->product);
+    if (!status)
+        status = take(run, json_object_get(from, "read"), "metronome", "read", &metronome->read);
     if (status) return status;
-    return take(run, json_object_get(from, "read"), "metronome", "read", &metronome->read);
+    return take(run, json_object_get(from, "sharing"), "metronome", "sharing", &metronome->sharing);
 }
 
 static Status take_document(const Run *run, json_t *document, Profile *profile) {
@@ -115,9 +117,11 @@ Status profile_take_runs(Profile *profile, char *const documents[], int n) {
         const Run run = {.number = i + 1, .of = n + 1};
         status = take_text(&run, documents[i], profile);
     }
-    Latency *alone[] = {&profile->inference, &profile->metronome.product, &profile->metronome.read};
+    ProfileMetronome *metronome = &profile->metronome;
+    Latency *alone[] = {&profile->inference, &metronome->product, &metronome->read,
+                        &metronome->sharing};
     if (!status) status = summarise_phases(profile->totals);
-    for (int i = 0; i < 3 && !status; i++) status = summarise(alone[i]);
+    for (int i = 0; i < 4 && !status; i++) status = summarise(alone[i]);
     for (int i = 0; i < profile->n_layers && !status; i++)
         status = summarise_phases(profile->layers[i].phase);
     return status;

@@ -271,10 +271,11 @@ void profile_free(Profile *profile) {
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
     for (int64_t i = 0; i < profile->n_ops; i++) latency_free(&profile->ops[i].latency);
-    Latency *others[] = {
-        &profile->inference,  &profile->data_wait,         &profile->launch,
-        &profile->batch_copy, &profile->metronome.product, &profile->metronome.read};
-    for (int i = 0; i < 6; i++) latency_free(others[i]);
+    ProfileMetronome *metronome = &profile->metronome;
+    Latency *others[] = {&profile->inference,  &profile->data_wait, &profile->launch,
+                         &profile->batch_copy, &metronome->product, &metronome->read,
+                         &metronome->sharing};
+    for (int i = 0; i < 7; i++) latency_free(others[i]);
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);

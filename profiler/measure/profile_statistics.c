@@ -90,16 +90,33 @@ double profile_beat(const Profile *profile, int64_t run, bool computes) {
     return beat > 0.0 ? beat : (double)NAN;
 }
 
+double profile_sharing(const Profile *profile, int64_t run) {
+    if (!GIVEN(profile)) return (double)NAN;
+    double sharing = at_run(&profile->metronome.sharing, run);
+    return sharing >= 1.0 ? sharing : (double)NAN;
+}
+
+// One sample: what others had of the cores is known of all rounds together.
+static Status finish_sharing(Profile *profile) {
+    ProfileMetronome *metronome = &profile->metronome;
+    if (metronome->version == 0 || isnan(profile->others_share)) return STATUS_OK;
+    Status status = latency_make_room(&metronome->sharing, 1);
+    if (!status) latency_push(&metronome->sharing, 1.0 / (1.0 - fmin(profile->others_share, 0.99)));
+    return status;
+}
+
 Status profile_finish(Measurement *m) {
     Profile *profile = m->profile;
     Status status = latency_summarise(&m->processor);
     if (!status) status = latency_summarise(&m->off_core);
     if (!status) finish_system(m);
     if (!status) status = profile_finish_kernels(m);
-    Latency *alone[] = {
-        &profile->inference,  &profile->data_wait,         &profile->launch,
-        &profile->batch_copy, &profile->metronome.product, &profile->metronome.read};
-    for (int i = 0; i < 6 && !status; i++) status = latency_summarise(alone[i]);
+    ProfileMetronome *metronome = &profile->metronome;
+    Latency *alone[] = {&profile->inference,  &profile->data_wait, &profile->launch,
+                        &profile->batch_copy, &metronome->product, &metronome->read,
+                        &metronome->sharing};
+    if (!status) status = finish_sharing(profile);
+    for (int i = 0; i < 7 && !status; i++) status = latency_summarise(alone[i]);
     for (int p = 0; p < REPORT_COUNT && !status; p++)
         status = latency_summarise(&profile->totals[p].latency);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)

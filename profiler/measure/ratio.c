@@ -1,4 +1,5 @@
-// ratio.c -- all pairs, sorted, and how rarely so few of them would lie on one side by chance.
+// ratio.c -- all pairs, or means of pairs, sorted, and how rarely so few of them would lie on one
+// side by chance.
 #include "profiler/measure/ratio.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 
 #include "tensor/memory.h"
 
-enum { EXACT_MOST = 50 }; // times in all, for which U is counted out: 2^53 holds all orders of them
+// Times in all, and pairs, for which orders and signs are counted out: 2^53 holds all of them.
+enum { EXACT_MOST = 50 };
 
 static int compare(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
@@ -53,11 +55,9 @@ static int64_t rank_exact(int64_t n, int64_t m, double tail, double *below) {
 
 static double normal_below(double z) { return 0.5 * erfc(-z * M_SQRT1_2); }
 
-// By the normal distribution, which it comes close to.
-static int64_t rank_of_many(int64_t n, int64_t m, double tail, double *below) {
-    double middle = 0.5 * (double)(n * m);
-    double deviation = sqrt((double)(n * m) * (double)(n + m + 1) / 12.0);
-    int64_t least = 1, most = n * m / 2 + 1; // the answer is least, or between
+// By the normal distribution, which such sums come close to.
+static int64_t rank_of_many(double middle, double deviation, double tail, double *below) {
+    int64_t least = 1, most = (int64_t)middle + 1; // the answer is least, or between
     while (most - least > 1) {
         int64_t k = least + (most - least) / 2;
         if (normal_below(((double)k - 0.5 - middle) / deviation) <= tail)
@@ -78,13 +78,51 @@ Status ratio_find(const double *before, int64_t n, const double *after, int64_t 
     for (int64_t i = 0; i < pairs; i++) ratios[i] = after[i % m] / before[i / m];
     qsort(ratios, (size_t)pairs, sizeof(double), compare);
     double tail = 0.5 * (1.0 - confidence), below;
-    int64_t k =
-        n + m <= EXACT_MOST ? rank_exact(n, m, tail, &below) : rank_of_many(n, m, tail, &below);
+    double deviation = sqrt((double)pairs * (double)(n + m + 1) / 12.0);
+    int64_t k = n + m <= EXACT_MOST ? rank_exact(n, m, tail, &below)
+                                    : rank_of_many(0.5 * (double)pairs, deviation, tail, &below);
     *out = (Ratio){.estimate = sqrt(ratios[(pairs - 1) / 2] * ratios[pairs / 2]),
                    .low = ratios[k - 1],
                    .high = ratios[pairs - k],
                    .confidence = 1.0 - 2.0 * below,
                    .reached = below <= tail};
     memory_free(ratios);
+    return STATUS_OK;
+}
+
+// ---- pairs -------------------------------------------------------------------------------------
+// Of the 2^n ways to give 1 to n a sign, in ways[u] so many have the sum u of those above 0.
+static int64_t signed_rank_exact(int64_t n, double tail, double *below) {
+    enum { ROOM = EXACT_MOST * (EXACT_MOST + 1) / 4 + 1 }; // it is symmetric: half of all
+    double ways[ROOM] = {1.0}, all = ldexp(1.0, (int)n);
+    int64_t half = n * (n + 1) / 4, k = 1;
+    for (int64_t i = 1; i <= n; i++)
+        for (int64_t u = half; u >= i; u--) ways[u] += ways[u - i];
+    double sum = ways[0];
+    while (k <= half && (sum + ways[k]) / all <= tail) sum += ways[k++];
+    *below = sum / all;
+    return k;
+}
+
+Status ratio_find_paired(const double *before, const double *after, int64_t n, double confidence,
+                         Ratio *out) {
+    if (check(before, n) || check(after, n)) return error_status();
+    int64_t means = n * (n + 1) / 2, at = 0;
+    double *mean = memory_new((size_t)means * sizeof(double));
+    if (!mean) return error_status();
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = i; k < n; k++)
+            mean[at++] = sqrt(after[i] / before[i] * (after[k] / before[k]));
+    qsort(mean, (size_t)means, sizeof(double), compare);
+    double tail = 0.5 * (1.0 - confidence), below, middle = 0.5 * (double)means;
+    double deviation = sqrt((double)means * (double)(2 * n + 1) / 12.0);
+    int64_t k = n <= EXACT_MOST ? signed_rank_exact(n, tail, &below)
+                                : rank_of_many(middle, deviation, tail, &below);
+    *out = (Ratio){.estimate = sqrt(mean[(means - 1) / 2] * mean[means / 2]),
+                   .low = mean[k - 1],
+                   .high = mean[means - k],
+                   .confidence = 1.0 - 2.0 * below,
+                   .reached = below <= tail};
+    memory_free(mean);
     return STATUS_OK;
 }

@@ -25,4 +25,12 @@ enum { RATIO_MOST = 1000 }; // times of each
 Status ratio_find(const double *before, int64_t n, const double *after, int64_t m,
                   double confidence, Ratio *out);
 
+// The same of n pairs, number i of the one beside number i of the other: what changes from pair to
+// pair is in both. Of the logarithms of their ratios all n (n + 1) / 2 means of two (or of one with
+// itself) are sorted; the ends are number k from both, with the largest k for which Wilcoxon's
+// signed-rank sum, were nothing changed, is below k in at most half of what is left to doubt. With
+// 10 pairs that is 9 for 95 %.
+Status ratio_find_paired(const double *before, const double *after, int64_t n, double confidence,
+                         Ratio *out);
+
 #endif

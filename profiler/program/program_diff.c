@@ -17,6 +17,9 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
+// A loop of 0.2 ms does not feel that others have the cores: so much of the time in which threads
+// wanted one they may have had, then and now, where the two were not measured in turns.
+static const double busy = 0.1;
 // What is failed by, where nothing is said and times can be compared.
 static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
 
@@ -189,6 +192,7 @@ static Status check_first(Comparing *all) {
 static void say_untimed(const Comparing *all, Told *told) {
     const Options *options = all->options;
     const ProfileDiff *diff = &told->diff;
+    double then = told->base.profile.others_share, now = told->now.profile.others_share;
     char *text = told->untimed;
     size_t size = sizeof(told->untimed);
     text[0] = '\0';
@@ -204,6 +208,12 @@ static void say_untimed(const Comparing *all, Told *told) {
                  "Times of one process, as in %s, say nothing of another's: --save %s makes it of "
                  "%d.",
                  options->compare, options->compare, OPTIONS_COMPARED_RUNS);
+    else if (!in_turns(all) && !options->force && (then > busy || now > busy))
+        snprintf(text, size,
+                 "Other programs had the cores for %.0f%% of each step %s (more than %.0f%%). Once "
+                 "they are done, %s; --force compares all the same.",
+                 100.0 * (then > busy ? then : now), then > busy ? "of the base" : "now",
+                 100.0 * busy, then > busy ? "--save the base anew" : "try again");
 }
 
 static Status look(Comparing *all, Told *told) {

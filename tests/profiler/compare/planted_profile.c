@@ -34,6 +34,7 @@ static void plant_beats(Latency *latency, double seconds, int64_t runs) {
     across->samples = memory_new((size_t)runs * sizeof(double));
     across->count = runs;
     for (int64_t i = 0; i < runs; i++) across->samples[i] = seconds;
+    ck_assert_int_eq(statistics_summarise(across->samples, runs, &across->statistics), 0);
 }
 
 void planted_metronome(Profile *profile, double product, double read) {

@@ -87,11 +87,11 @@ START_TEST(a_change_and_where) {
     DiffStory of = story();
     of.build = "the compiler was gcc 12, and is gcc 13";
     const char *want =
-        "7.1% faster (6.8 to 7.6) than base.json, in relu1 forward\n"
+        "7.1% faster (6.7 to 7.6) than base.json, in relu1 forward\n"
         "\n"
         "TIME  of a step\n"
         "  layer    phase          base       now   change               95% CI\n"
-        "  (all)    step        1.00 ms    929 us    -7.1%       -7.6% to -6.8%\n"
+        "  (all)    step        1.00 ms    929 us    -7.1%       -7.6% to -6.7%\n"
         "  relu1    forward      100 us   50.1 us     -50%     -50.3% to -49.7%\n"
         "  fc2      backward     190 us    171 us    -9.9%      -10.4% to -9.4%\n"
         "  of 5 others no change can be told from noise\n"
@@ -101,7 +101,7 @@ START_TEST(a_change_and_where) {
         "  (all)                  peak_bytes                  1,000        1,200    +20%\n"
         "  relu1        forward   bytes_read                     64           32    -50%\n"
         "\n"
-        "  10 runs, the base 10; 95% sure, of all layers together; a change of 0.4% of\n"
+        "  10 runs, the base 10; 95% sure, of all layers together; a change of 0.5% of\n"
         "  the step, or of 0.6% of fc1 forward, would have been seen\n"
         "  the compiler was gcc 12, and is gcc 13\n";
     expect_text(of, want);
@@ -121,7 +121,7 @@ START_TEST(sentences) {
     planted_slow(&now, "fc2", REPORT_BACKWARD, 1.3);
     expect_begins(story(),
                   "fc2 backward is 30% slower (29 to 31) than base.json; the step cannot be told\n"
-                  "  from noise: -0.6% to +0.2%\n");
+                  "  from noise: -0.6% to +0.3%\n");
     begin(10);
     snprintf(planted_layer(&base, "fc1")->path, 8, "(model)");
     snprintf(planted_layer(&now, "fc1")->path, 8, "(model)");

@@ -222,6 +222,56 @@ START_TEST(a_machine_may_change_from_run_to_run) {
 }
 END_TEST
 
+// Runs of one moment are neighbours: a machine that takes twice as long for some of them, whatever
+// the metronome says, hides nothing where they were measured in turns.
+START_TEST(what_lasts_for_some_runs_is_in_both) {
+    for (int apart = 0; apart < 2; apart++) {
+        begin(20);
+        for (int i = 4; i < 20; i++)
+            for (int side = 0; side < 2 && (i / 4) % 2; side++) {
+                ProfileLayer *layer = planted_layer(side ? &now : &base, "fc1");
+                layer->phase[REPORT_FORWARD].latency.across->samples[i] *= 2.0;
+            }
+        planted_slow(&now, "fc1", REPORT_FORWARD, 1.1);
+        find(apart);
+        const DiffTime *time = time_of("fc1", REPORT_FORWARD);
+        ck_assert_int_eq(time->sure, apart ? 0 : 1);
+        ck_assert(apart || (time->ratio.low > 1.08 && time->ratio.high < 1.12));
+        end();
+    }
+}
+END_TEST
+
+// Others had half of the cores for some runs of either side. A layer of all threads takes twice as
+// long then, and one of a single thread does not: each is divided by what makes its runs alike.
+START_TEST(a_share_of_the_cores_is_divided_out) {
+    begin(10);
+    Profile *sides[] = {&base, &now};
+    for (int side = 0; side < 2; side++) {
+        Latency *sharing = &sides[side]->metronome.sharing;
+        *sharing = (Latency){.count = 1, .across = memory_new(sizeof(Latency))};
+        sharing->across->samples = memory_new(10 * sizeof(double));
+        sharing->across->count = 10;
+        for (int i = 0; i < 10; i++) {
+            bool shared = (i + side) % 3 == 0;
+            sharing->across->samples[i] = shared ? 2.0 : 1.0;
+            planted_layer(sides[side], "fc1")->phase[REPORT_FORWARD].latency.across->samples[i] *=
+                shared ? 2.0 : 1.0;
+        }
+    }
+    planted_slow(&now, "fc1", REPORT_FORWARD, 1.1);
+    planted_slow(&now, "fc2", REPORT_FORWARD, 1.1);
+    find(false);
+    static const char *const paths[] = {"fc1", "fc2"};
+    for (int i = 0; i < 2; i++) {
+        const DiffTime *time = time_of(paths[i], REPORT_FORWARD);
+        ck_assert_int_eq(time->sure, 1);
+        ck_assert_double_eq_tol(time->ratio.estimate, 1.1, 0.01);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(what_cannot_be_divided_is_as_measured) {
     static const char *const reasons[] = {"no metronome ran beside the base",
                                           "no metronome ran beside what is measured now",
@@ -385,6 +435,8 @@ int main(void) {
         {of_equal_profiles_few_are_told_apart, 0},
         {what_the_machine_is_slower_by_is_no_change, 4},
         {a_machine_may_change_from_run_to_run, 0},
+        {what_lasts_for_some_runs_is_in_both, 0},
+        {a_share_of_the_cores_is_divided_out, 0},
         {what_cannot_be_divided_is_as_measured, 5},
         {a_layer_is_divided_as_far_as_there_are_beats, 0},
         {another_batch_is_compared_by_what_a_sample_takes, 0},

@@ -143,6 +143,71 @@ START_TEST(what_is_no_time_is_refused) {
 }
 END_TEST
 
+// ---- pairs -------------------------------------------------------------------------------------
+// The same of scipy's wilcoxon(..., alternative='less', method='exact').
+static const RankCase signs[] = {
+    {1, 1, 0.95, 1, 0},
+    {5, 5, 0.95, 1, 0.9375},
+    {6, 6, 0.95, 1, 0.96875},
+    {10, 10, 0.95, 9, 0.951171875},
+    {10, 10, 0.998, 1, 0.998046875},
+    {10, 10, 0.9985, 1, 0.998046875},
+    {15, 15, 0.9985, 8, 0.998840332031},
+    {20, 20, 0.95, 53, 0.951559066772},
+    {30, 30, 0.9985, 84, 0.998542523012},
+    {50, 50, 0.95, 435, 0.950553593199},
+};
+enum { SIGNS = sizeof signs / sizeof signs[0] };
+
+START_TEST(ends_are_the_means_of_scipy_s_signed_rank) {
+    const RankCase *want = &signs[_i];
+    double before[MOST], after[MOST], means[MOST * MOST];
+    int all = 0;
+    srandom(2);
+    for (int i = 0; i < want->n; i++) before[i] = 1.0 + draw(), after[i] = 1.0 + draw();
+    for (int i = 0; i < want->n; i++)
+        for (int k = i; k < want->n; k++)
+            means[all++] = sqrt(after[i] / before[i] * (after[k] / before[k]));
+    qsort(means, (size_t)all, sizeof(double), compare);
+    Ratio ratio;
+    ck_assert_int_eq(ratio_find_paired(before, after, want->n, want->confidence, &ratio), 0);
+    ck_assert_double_eq_tol(ratio.low, means[want->k - 1], 1e-12);
+    ck_assert_double_eq_tol(ratio.high, means[all - want->k], 1e-12);
+    ck_assert_double_eq_tol(ratio.confidence, want->reached, 1e-11);
+    ck_assert_int_eq(ratio.reached, want->reached >= want->confidence);
+}
+END_TEST
+
+// A machine that takes twice as long for some pairs hides nothing from them; of many, the normal
+// distribution says nearly the same.
+START_TEST(what_lasts_for_some_pairs_is_in_both) {
+    double before[100], after[100];
+    Ratio paired, apart;
+    srandom(3);
+    for (int n = 20; n <= 100; n += 80) {
+        for (int i = 0; i < n; i++) {
+            double machine = i % 7 < 3 ? 2.0 : 1.0;
+            before[i] = machine * (1.0 + 0.01 * draw());
+            after[i] = 1.1 * machine * (1.0 + 0.01 * draw());
+        }
+        ck_assert_int_eq(ratio_find_paired(before, after, n, 0.999, &paired), STATUS_OK);
+        ck_assert_int_eq(ratio_find(before, n, after, n, 0.999, &apart), STATUS_OK);
+        ck_assert(paired.low > 1.09 && paired.high < 1.11 && paired.reached);
+        ck_assert(n > 20 || (apart.low < 1.0 && apart.high > 1.2));
+    }
+    before[0] = -1.0;
+    ck_assert_int_eq(ratio_find_paired(before, after, 10, 0.95, &paired), STATUS_INVALID_ARGUMENT);
+    error_clear();
+    ck_assert_int_eq(ratio_find_paired(before + 1, after, 0, 0.95, &paired),
+                     STATUS_INVALID_ARGUMENT);
+    error_clear();
+    memory_fail_at(1);
+    ck_assert_int_eq(ratio_find_paired(before + 1, after, 9, 0.95, &paired), STATUS_OUT_OF_MEMORY);
+    memory_fail_at(0);
+    error_clear();
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
         {ends_are_the_pairs_of_scipy_s_rank, RANKS},
@@ -151,6 +216,8 @@ int main(void) {
         {intervals_hold_the_planted_ratio_as_often_as_they_say, 3},
         {many_times_go_on_where_few_end, 0},
         {what_is_no_time_is_refused, 0},
+        {ends_are_the_means_of_scipy_s_signed_rank, SIGNS},
+        {what_lasts_for_some_pairs_is_in_both, 0},
         {NULL, 0},
     };
     return harness_main("ratio", tests);

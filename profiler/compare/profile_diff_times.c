@@ -1,0 +1,190 @@
+// profile_diff_times.c -- one pair of times: what the machine gave each process is divided out, and
+// what is left told from chance.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/compare/profile_diff_parts.h"
+#include "tensor/memory.h"
+
+// By so much the same op takes longer at one moment than at another, in all processes of each, by
+// whose cache its operands lie in (relu of 64 kB on two cores: 0.8 us).
+static const double moment = 1e-6;
+
+int64_t profile_runs(const Profile *profile) {
+    const Latency *step = &profile->totals[REPORT_STEP].latency;
+    return step->across ? step->across->count : step->count > 0;
+}
+
+// ---- what times are divided by -----------------------------------------------------------------
+enum { BY_NOTHING, BY_PRODUCT, BY_BOTH, BEATS };
+
+// Of run number `run`; NaN: it cannot be. From BEATS on the share of the cores is in it, too.
+static double divisor_of(const Profile *profile, int64_t run, int divisor) {
+    double shared = divisor >= BEATS ? profile_sharing(profile, run) : 1.0;
+    int beat = divisor % BEATS;
+    return shared * (beat == BY_NOTHING ? 1.0 : profile_beat(profile, run, beat == BY_PRODUCT));
+}
+
+static void say_undivided(const Profile *base, const Profile *now, char *text, size_t size) {
+    const ProfileMetronome *a = &base->metronome, *b = &now->metronome;
+    const char *whose = b->version == 0 ? "what is measured now" : "the base";
+    bool whole = !isnan(profile_beat(base, profile_runs(base) - 1, false)) &&
+                 !isnan(profile_beat(now, profile_runs(now) - 1, false));
+    text[0] = '\0';
+    if (a->version == 0 || b->version == 0)
+        snprintf(text, size, "no metronome ran beside %s", whose);
+    else if (a->version != b->version)
+        snprintf(text, size, "their metronomes are of two versions");
+    else if (base->threads != now->threads)
+        snprintf(text, size, "they ran on %d and %d threads", base->threads, now->threads);
+    else if (!whole)
+        snprintf(text, size, "not beside each of their runs a metronome ran");
+}
+
+static double median_of(const Latency *latency) {
+    return latency_whole(latency)->statistics.median;
+}
+
+static Status find_references(TimePairs *all) {
+    int64_t n = profile_runs(all->now);
+    for (int d = 0; d < DIVISORS; d++) {
+        LatencyStatistics statistics;
+        bool known = true;
+        for (int64_t i = 0; i < n; i++) {
+            all->after[i] = divisor_of(all->now, i, d);
+            known = known && !isnan(all->after[i]);
+        }
+        if (known && statistics_summarise(all->after, n, &statistics)) return error_status();
+        all->reference[d] = known ? statistics.median : (double)NAN;
+    }
+    return STATUS_OK;
+}
+
+Status time_pairs_begin(const Profile *base, const Profile *now, bool apart, TimePairs *all,
+                        ProfileDiff *diff) {
+    const ProfileMetronome *a = &base->metronome, *b = &now->metronome;
+    bool alike = base->units == now->units || base->units == 0 || now->units == 0 ||
+                 strcmp(base->unit, now->unit) != 0;
+    *all = (TimePairs){.base = base,
+                       .now = now,
+                       .units_before = alike ? 1.0 : (double)base->units,
+                       .units_after = alike ? 1.0 : (double)now->units,
+                       .apart = apart,
+                       .before = memory_new(RATIO_MOST * sizeof(double)),
+                       .after = memory_new(RATIO_MOST * sizeof(double))};
+    diff->units = alike ? now->units : 1;
+    diff->product = diff->read = (double)NAN;
+    if (!all->before || !all->after) return error_status();
+    if (diff->runs_before == 0 || diff->runs_after == 0) return STATUS_OK;
+    say_undivided(base, now, diff->undivided, sizeof(diff->undivided));
+    all->divided = diff->undivided[0] == '\0';
+    if (all->divided) {
+        diff->product = median_of(&b->product) / median_of(&a->product);
+        diff->read = median_of(&b->read) / median_of(&a->read);
+    }
+    return find_references(all);
+}
+
+void time_pairs_end(TimePairs *all) {
+    memory_free(all->before);
+    memory_free(all->after);
+}
+
+// ---- what is compared --------------------------------------------------------------------------
+// Of one side, as the machine was while now was measured, in the median. How many; 0: it is not
+// there, or some took no time that its clock could tell, or have nothing to be divided by.
+static int64_t take_values(const TimePairs *all, const Profile *side, const ProfilePhase *phase,
+                           int divisor, double *values) {
+    double units = side == all->base ? all->units_before : all->units_after;
+    const Latency *latency = phase ? &phase->latency : NULL;
+    if (!latency || latency->count == 0) return 0;
+    const Latency *across = latency->across;
+    int64_t n = across ? across->count : 1, runs = profile_runs(side);
+    for (int64_t i = 0; i < n && i < runs; i++) {
+        double seconds = across ? across->samples[i] : latency->statistics.median;
+        values[i] = seconds / units * all->reference[divisor] / divisor_of(side, i, divisor);
+        if (!(values[i] > 0.0) || !isfinite(values[i])) return 0;
+    }
+    return n < runs ? n : runs; // a file may say that a layer ran more often than the step
+}
+
+// How far the logarithms of one side's values lie from their mean: the sum of squares.
+static double spread_of(const double *values, int64_t n) {
+    double sum = 0.0, squares = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double value = log(values[i]);
+        sum += value;
+        squares += value * value;
+    }
+    return n > 0 ? squares - sum * sum / (double)n : 0.0;
+}
+
+// Beside a file the counts decide: what has few FLOPs per byte waits for memory. In turns, what
+// leaves the runs of each side most alike: it says nothing of what lies between the sides, and what
+// a thread alone does is not slowed by the others' want of a core.
+static int choose_divisor(const TimePairs *all, const ProfilePhase *before,
+                          const ProfilePhase *after) {
+    bool computes = after && profile_computes(after->cost);
+    if (!all->divided) return BY_NOTHING;
+    if (all->apart || !before || !after) return computes ? BY_PRODUCT : BY_BOTH;
+    int best = BY_NOTHING;
+    double least = HUGE_VAL;
+    for (int d = 0; d < DIVISORS; d++) {
+        int64_t n = take_values(all, all->base, before, d, all->before);
+        int64_t m = take_values(all, all->now, after, d, all->after);
+        double spread = spread_of(all->before, n) + spread_of(all->after, m);
+        if (n == 0 || m == 0 || !(spread < least)) continue;
+        least = spread;
+        best = d;
+    }
+    return best;
+}
+
+static double median_of_values(const double *values, int64_t n) {
+    LatencyStatistics statistics;
+    if (n == 0 || statistics_summarise(values, n, &statistics)) return 0.0;
+    return statistics.median;
+}
+
+// In turns also of pairs, which what lasts for some runs meets alike: the narrower interval, each
+// with half of the doubt. So few pairs are never as sure: then all of it is the other's.
+static Status find_ratio(const TimePairs *all, int64_t n, int64_t m, double doubted, Ratio *ratio) {
+    Ratio paired = {.reached = false};
+    double half = 0.5 * doubted;
+    Status status = STATUS_OK;
+    if (!all->apart)
+        status = ratio_find_paired(all->before, all->after, n < m ? n : m, 1.0 - half, &paired);
+    double left = paired.reached ? half : doubted;
+    if (!status) status = ratio_find(all->before, n, all->after, m, 1.0 - left, ratio);
+    if (status || !paired.reached) return status;
+    if (!ratio->reached || paired.high / paired.low < ratio->high / ratio->low) *ratio = paired;
+    return STATUS_OK;
+}
+
+Status time_pairs_compare(const TimePairs *all, const ProfilePhase *before,
+                          const ProfilePhase *after, double doubted, DiffTime *time) {
+    double seemingly = fmin(10.0 * doubted, 0.05); // so often an equal one is left open
+    int divisor = choose_divisor(all, before, after);
+    int64_t n = take_values(all, all->base, before, divisor, all->before);
+    int64_t m = take_values(all, all->now, after, divisor, all->after);
+    time->before = median_of_values(all->before, n);
+    time->after = median_of_values(all->after, m);
+    time->seen = (double)NAN;
+    if (error_pending() || n < 2 || m < 2) return error_status();
+    Ratio *ratio = &time->ratio, weak;
+    if (find_ratio(all, n, m, doubted / DIFF_LOOKS, ratio) ||
+        find_ratio(all, n, m, seemingly, &weak))
+        return error_status();
+    double slack = all->apart ? moment / (time->before * all->units_after) : 0.0;
+    ratio->low = fmax(ratio->low - slack, 0.0);
+    ratio->high += slack;
+    time->judged = ratio->reached;
+    if (time->judged) {
+        double wider = fmax(ratio->estimate / ratio->low, ratio->high / ratio->estimate);
+        time->sure = ratio->low > 1.0 ? 1 : ratio->high < 1.0 ? -1 : 0;
+        time->seen = ratio->low > 0.0 ? wider - 1.0 : (double)NAN;
+    }
+    time->is_open = time->sure == 0 && (weak.low - slack > 1.0 || weak.high + slack < 1.0);
+    return STATUS_OK;
+}
