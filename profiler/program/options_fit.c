@@ -207,8 +207,7 @@ static bool fit_together(const Options *options) {
     if (options->depth >= 0 && !options->summary)
         return options_refuse(options, "--depth %lld needs --summary", (long long)options->depth);
     if (options_choose_recompute(options) && options->memory_budget == 0)
-        return options_refuse(options, "--recompute auto: to fit into what? --memory-budget SIZE, "
-                                       "as 2GB");
+        return options_refuse(options, "--recompute auto needs --memory-budget SIZE, as 2GB");
     if (!isnan(options->prune) && !options->shrink)
         return options_refuse(options, "--prune %g needs --shrink", options->prune);
     if (options->line->argument && options->fuse && !options->inference)

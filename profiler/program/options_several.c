@@ -169,7 +169,7 @@ static bool limits(const Options *options) {
     for (int i = 0; i < list->n; i++) {
         const Threshold *limit = &list->at[i];
         if (limit->relative && !beside)
-            return options_refuse(options, "--threshold %s: beside what? --compare FILE",
+            return options_refuse(options, "--threshold %s needs --compare FILE or --against WHAT",
                                   limit->text);
         if (beside && threshold_is_percentile(limit))
             return options_refuse(options, "--threshold %s: of one profile alone; leave out --%s",

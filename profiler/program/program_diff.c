@@ -189,10 +189,16 @@ static Status check_first(Comparing *all) {
     return status;
 }
 
+// What others had of the cores, in the median of all runs.
+static double others_of(const Profile *profile) {
+    const Latency *sharing = latency_whole(&profile->metronome.sharing);
+    return sharing->count > 0 ? 1.0 - 1.0 / sharing->statistics.median : profile->others_share;
+}
+
 static void say_untimed(const Comparing *all, Told *told) {
     const Options *options = all->options;
     const ProfileDiff *diff = &told->diff;
-    double then = told->base.profile.others_share, now = told->now.profile.others_share;
+    double then = others_of(&told->base.profile), now = others_of(&told->now.profile);
     char *text = told->untimed;
     size_t size = sizeof(told->untimed);
     text[0] = '\0';

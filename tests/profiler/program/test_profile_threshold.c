@@ -177,7 +177,7 @@ START_TEST(what_is_no_limit_is_one_line) {
         {"--compare %s/base.json --junit /none/j.xml", 3, "/none/j.xml", NULL},
         {"--threshold latenzy:1ms", 2, "--threshold latenzy:1ms: unknown key", NULL},
         {"--threshold latency:1MB", 2, "expected a time", NULL},
-        {"--threshold latency:+5%%", 2, "beside what? --compare FILE", NULL},
+        {"--threshold latency:+5%%", 2, "latency:+5% needs --compare FILE or --against WHAT", NULL},
         {"--device meta --threshold latency:1ms", 2, "nothing takes time on the meta device", NULL},
         {"--undecided fail", 2, "--undecided fail needs --threshold LIMITS", NULL},
         {"--undecided maybe", 2, "--undecided maybe: expected pass or fail", NULL},
