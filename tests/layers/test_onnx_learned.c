@@ -42,6 +42,9 @@ START_TEST(guesses_are_said) {
                strstr(about.assumed[i].taken, learned[_i].said);
     }
     ck_assert_msg(said, "%s: \"%s\" is not said", learned[_i].name, learned[_i].said);
+    bool sure = !learned[_i].said[0] && learned[_i].guessed == 0;
+    for (int i = 0; i < about.n_assumed && sure; i++)
+        ck_assert_msg(!strstr(about.assumed[i].what, "recorded"), "%s", about.assumed[i].what);
     layer_free(model);
     onnx_model_free(&about);
 }
@@ -90,14 +93,23 @@ START_TEST(what_a_function_holds_is_stored_once) {
 }
 END_TEST
 
+START_TEST(scales_are_no_parameters) {
+    OnnxModel about;
+    Layer *model = onnx_load(FOLDER "learned_placed_resized.onnx", NULL, &about);
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_int_eq(about.parameters_stored, 0);
+    for (int i = 0; i < about.n_assumed; i++) ck_assert(!strstr(about.assumed[i].what, "scales"));
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_learned");
     const HarnessTest tests[] = {
-        {parameters_are_where_they_go, FILES},
-        {guesses_are_said, FILES},
-        {a_gradient_comes_back_to_each, FILES},
-        {what_a_function_holds_is_stored_once, 0},
-        {NULL, 0},
+        {parameters_are_where_they_go, FILES},  {guesses_are_said, FILES},
+        {a_gradient_comes_back_to_each, FILES}, {what_a_function_holds_is_stored_once, 0},
+        {scales_are_no_parameters, 0},          {NULL, 0},
     };
     return harness_main("onnx_learned", tests);
 }

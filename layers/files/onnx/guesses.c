@@ -1,5 +1,5 @@
 // guesses.c -- says which parameters are a guess, because neither a record in the file nor a layer
-// that computes with them tells: what they were taken for, and how many there would be otherwise.
+// that calls its own so tells: what they were taken for, and how many there would be otherwise.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +78,11 @@ static void note_uses(const Import *import, Use uses[]) {
 }
 
 typedef struct Guesses {
+    bool torch;             // parameters are called as PyTorch's layers call them
     Names learned, fixed;   // taken for parameters; taken for constants
     Names computed, unread; // computed from parameters by the exporter; read by nobody
     Names merged, made;     // computed from several parameters; from one, perhaps cut
-    Names lost;             // parameters whose results lead to no output
+    Names lost, nowhere;    // parameters whose results lead to no output; recorded, not stored
     int64_t copies; // elements of layers' parameters that are stored once for several layers
 } Guesses;
 
@@ -90,10 +91,22 @@ static bool is_quantised(const Value *value) {
     return value->type == ONNX_INT8 || value->type == ONNX_UINT8;
 }
 
+// "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias", "parametrizations.weight.original0";
+// u and v are buffers of a spectral norm.
+static bool is_layers_name(const char *name) {
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    const char *projection = strstr(last, "proj_"), *word = projection ? projection + 5 : last;
+    size_t n = strcspn(word, "_");
+    return ((n == 6 && strncmp(word, "weight", n) == 0) ||
+            (n == 4 && strncmp(word, "bias", n) == 0) || strncmp(word, "original", 8) == 0) &&
+           strcmp(word, "weight_u") != 0 && strcmp(word, "weight_v") != 0;
+}
+
 // Numbers at a weight's place are named whatever they are, but for the ones and zeros that stand
 // there because an operator takes no fewer inputs; elsewhere only those that nobody computed.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
+    if (value->fixed) return false;
     if (is_quantised(value)) return (value->placed || use->read) && shape_numel(value->shape) > 1;
     if (value->placed && (value->moved || (runs && !value_is_uniform(import, value)))) return true;
     return (path || value->reaches || (runs && use->read)) && !value_is_uniform(import, value) &&
@@ -110,18 +123,20 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         import->about->parameters_stored -= n;
     }
     if (value->unread) add_name(&guesses->unread, value->name, n);
-    if (!value->stored || !value->name[0] || n < 2 || lost || value->unread || value->is_state ||
-        !(onnx_is_float(value->type) || is_quantised(value)))
+    if (!value->stored || !value->name[0] || (n < 2 && !value->folded) || lost || value->unread ||
+        value->is_state || !(onnx_is_float(value->type) || is_quantised(value)))
         return;
-    if (value->folded && runs && value->kind == VALUE_CONSTANT)
+    if (value->folded && value->kind == VALUE_CONSTANT)
         add_name(&guesses->computed, value->path ? value->path : value->name, n);
     else if (value->folded && runs && !value->path)
         add_name(&guesses->merged, value->name, n);
-    else if (value->folded && runs && !use->weight)
+    else if (value->folded && runs && (!use->weight || value->stored->n_dims == 1))
         add_name(&guesses->made, value->path, n);
     if (import->recorded || value->twin >= 0) return;
-    if (learned && runs && !use->weight && !value->placed)
-        add_name(&guesses->learned, value_path(value) ? value_path(value) : value->name, n);
+    const char *path = value_path(value); // by which it may be a buffer, where a weight is, too
+    bool odd = path ? guesses->torch && !is_layers_name(path) : learned_is_held(value);
+    if (learned && runs && (odd || (!use->weight && !value->placed)))
+        add_name(&guesses->learned, path ? path : value->name, n);
     else if (value->kind == VALUE_CONSTANT && could_be_learned(import, value, use))
         add_name(&guesses->fixed, value->name, n);
 }
@@ -132,8 +147,9 @@ static int by_stored(const void *a, const void *b) {
 }
 
 // Elements that parameters have more often than the file stores them. A parameter to which a node
-// of the file gives a name of its own is no guess, unless a function that is called again made it.
-static int64_t count_copies(const Import *import) {
+// of the file gives a name of its own is no guess, unless a function that is called again made it;
+// one that the exporter gives is one, unless all its numbers are alike.
+static int64_t count_copies(Import *import) {
     Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
     int64_t copies = 0;
     int n = 0;
@@ -146,8 +162,11 @@ static int64_t count_copies(const Import *import) {
     if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
     for (int i = 0, first = 0; i < n; i++) {
         if (all[i]->stored != all[first]->stored) first = i;
-        if (i > first && (!all[i]->name[0] || !all[first]->name[0] || !all[i]->initial))
-            copies = sum(copies, shape_numel(all[i]->shape));
+        if (i == first) continue;
+        const char *a = all[first]->name, *b = all[i]->name;
+        bool named = onnx_name_is_path(a) && onnx_name_is_path(b);
+        bool own = a[0] && b[0] && (named || value_is_uniform(import, all[i]));
+        if (!own || !all[i]->initial) copies = sum(copies, shape_numel(all[i]->shape));
     }
     memory_free(all);
     return copies;
@@ -184,11 +203,16 @@ static Status say(Import *import, const Guesses *guesses) {
         {&guesses->made, "what the exporter made of", "parameters", "as they are stored"},
         {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
         {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
+    title("the recorded parameters", &guesses->nowhere, what);
+    if (guesses->nowhere.count > 0)
+        import_assume(import, what,
+                      "not in the file by name (unused, shared, or folded away): sizes unknown");
     for (size_t i = 0; i < sizeof certain / sizeof certain[0]; i++) {
         if (certain[i].of->count == 0) continue;
         title(certain[i].what, certain[i].of, what);
-        import_assume(import, what, "%s: %s numbers, %s", certain[i].taken,
-                      counted(certain[i].of->numbers, here), certain[i].how);
+        import_assume(import, what, "%s: %s number%s, %s", certain[i].taken,
+                      counted(certain[i].of->numbers, here), certain[i].of->numbers == 1 ? "" : "s",
+                      certain[i].how);
     }
     return error_status();
 }
@@ -199,9 +223,15 @@ Status import_guesses(Import *import) {
     Use *uses = guesses ? memory_new(n * sizeof *uses) : NULL;
     if (uses) {
         note_uses(import, uses);
+        guesses->torch = strncmp(import->about->producer, "pytorch", 7) == 0;
+        for (int i = 0; i < import->n_values; i++)
+            guesses->torch |= import->values[i]->initial && is_layers_name(import->values[i]->name);
         for (int i = 0; i < import->n_values; i++)
             sort_value(import, import->values[i], &uses[i], guesses);
         guesses->copies = count_copies(import);
+        int at = 0;
+        for (char *name; (name = told_unclaimed(import, &at)) != NULL; memory_free(name))
+            add_name(&guesses->nowhere, name, 0);
         import->about->parameters_guessed =
             sum(sum(guesses->learned.numbers, guesses->fixed.numbers), guesses->copies);
         if (!error_pending()) say(import, guesses);

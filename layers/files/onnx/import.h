@@ -79,7 +79,7 @@ typedef struct Value {
     float all;                                              // which number they are then
     bool held;     // by a step: it is needed when the model runs
     bool is_state; // running statistics: no gradient
-    bool fixed;    // the exporter recorded that it is no parameter
+    bool fixed;    // it is no parameter, as the exporter recorded, or as it is used
     bool folded;   // it recorded parameters that this was computed from
     bool placed;   // it reaches where operators have weights, and nothing else runs on its way
     bool moved;    // and other nodes are on that way
@@ -113,6 +113,7 @@ struct Import {
     struct Target *targets;  // what the exporter recorded of names, sorted by them
     int n_targets;
     bool recorded; // it recorded which names are parameters
+    bool stores;   // initializers are weights
     Step **steps;
     int n_steps, step_room;
     Context *host;   // whose device is the CPU: constants are computed there
@@ -224,6 +225,9 @@ void told_claim(Import *import, const char *name);
 // A recorded parameter of the node's layer itself that is none of the values yet, claimed now; ours
 // to free. NULL: there is none.
 char *told_sibling(Import *import, const Node *node);
+// That node's layer has numbers that it calls so, under whatever name.
+void told_read_as(Import *import, const Node *node, const char *role);
+char *told_unclaimed(const Import *import, int *at); // one that none of them is; as above
 // Is the first one before the other in the order in which the exporter recorded both?
 bool told_before(const Import *import, const char *name, const char *other);
 // Of stored values that were folded from others: which are parameters, and what their paths are.
@@ -251,6 +255,10 @@ Status learned_by_name(Import *import, Value *value);
 // Of all values: which are read by nobody, which reach a place of weights; and those of them that
 // have no telling name are parameters from now on, where they get there through other nodes.
 Status learned_by_place(Import *import);
+// A node /...Constant's: of a module's own code (torch.tensor, linspace), or all of a frozen one.
+bool learned_is_held(const Value *value);
+// Does the record, the name, or that others are stored as parameters say that it is none?
+bool learned_is_made(const Import *import, const Value *value);
 // A Constant node's numbers have been read: are they among those?
 void learned_constant(Import *import, Value *value);
 // Numbers that a layer computes with are a parameter, whatever they are called.
@@ -401,6 +409,7 @@ bool onnx_paths_are_copies(const char *a, const char *b); // of a block: numbers
 bool onnx_is_placed(const Node *node);                    // is it recorded where it ran?
 bool onnx_same_layer(const Node *a, const Node *b);       // by what the exporter recorded
 bool onnx_copied_layer(const Node *a, const Node *b);
+char *onnx_part(const char *text, size_t length); // its first characters; ours to free
 char *onnx_path_checked(char *path);       // the same; NULL, and it is freed, where it is none
 char *onnx_path_of_node(const Node *node); // ours to free; "" where nothing is recorded
 // The path of what `of` is to `from`'s layer, in `to`'s: "a.0.fc.weight" of "a.0" is

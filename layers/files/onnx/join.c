@@ -24,10 +24,10 @@ void step_moves(Import *import, Step *from, int to) {
 
 // ---- a product and its bias -------------------------------------------------------------------
 // A parameter, or stored numbers of which nothing says that they are none.
-static bool is_bias(const Value *value) {
+static bool is_bias(const Import *import, const Value *value) {
     return value->kind == VALUE_PARAMETER ||
-           (value->kind == VALUE_CONSTANT && value->stored && value->name[0] && !value->fixed &&
-            !value->tensor && onnx_is_float(value->type) && !onnx_name_is_computed(value->name));
+           (value->kind == VALUE_CONSTANT && value->stored && value->name[0] && !value->tensor &&
+            onnx_is_float(value->type) && !learned_is_made(import, value));
 }
 
 static void join_bias(Import *import, Step *add) {
@@ -36,11 +36,14 @@ static void join_bias(Import *import, Step *add) {
         Value *bias = import_value(import, add->in[1 - i]);
         Step *product = step_of(import, add->in[i]);
         if (!step_is(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
-            !is_bias(bias) || bias->shape.ndim != 1 ||
+            !is_bias(import, bias) || bias->shape.ndim != 1 ||
+            // what was computed, and is added outside of the product's layer, is no bias of that
+            (!value_path(bias) && !onnx_same_layer(add->node, product->node)) ||
             bias->shape.dims[0] != sum->shape.dims[sum->shape.ndim - 1])
             continue;
         if (bias->kind == VALUE_CONSTANT) learned_anew(import, bias);
         if (step_input(import, product, add->in[1 - i])) return;
+        told_read_as(import, product->node, "bias");
         bias->role = "bias";
         bias->role_step = sum->step;
         step_moves(import, add, sum->step);
@@ -225,13 +228,20 @@ static bool can_mask_all(Import *import, const Step *softmax) {
     return true;
 }
 
+static bool constant_number(Import *import, int at, float *number) {
+    Value *value = import_value(import, at);
+    if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1) return false;
+    bool known = value_data(import, value) != NULL;
+    if (known) *number = (float)value_number(value, 0);
+    return known;
+}
+
 static void join_guard(Import *import, Step *where) {
     const Step *guard = step_of(import, where->in[0]), *softmax = step_of(import, where->in[2]);
-    Value *zero = import_value(import, where->in[1]);
+    float zero;
     if (!step_is(guard, "IsNaN") || guard->in[0] != where->in[2] || !step_is(softmax, "Softmax") ||
-        zero->kind != VALUE_CONSTANT || shape_numel(zero->shape) != 1)
-        return;
-    if (!value_data(import, zero) || value_number(zero, 0) != 0.0 || can_mask_all(import, softmax))
+        !constant_number(import, where->in[1], &zero) || zero != 0.0f ||
+        can_mask_all(import, softmax))
         return;
     Value *result = import->values[where->out[0]], *rows = import->values[where->in[2]];
     if (!shape_equal(result->shape, rows->shape)) return;
@@ -244,14 +254,6 @@ static void join_guard(Import *import, Step *where) {
 // ---- stochastic depth (Huang et al. 2016) -----------------------------------------------------
 // x (u < p) / p with one u of [0, 1) for each sample, as an export in training mode has it: a layer
 // that does nothing in evaluation.
-static bool constant_number(Import *import, int at, float *number) {
-    Value *value = import_value(import, at);
-    if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1) return false;
-    bool known = value_data(import, value) != NULL;
-    if (known) *number = (float)value_number(value, 0);
-    return known;
-}
-
 static void join_depth(Import *import, Step *product) {
     for (int i = 0; i < 2 && product->n_in == 2; i++) {
         Shape x = import->values[product->in[i]]->shape;

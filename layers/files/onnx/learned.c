@@ -6,11 +6,6 @@
 #include "tensor/memory.h"
 
 // ---- by record and name -----------------------------------------------------------------------
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 // Names that buffers have in PyTorch or by habit. Where `formula` is set parameters are called so,
 // too, and the numbers decide: learned ones follow no formula.
 static bool is_named_buffer(Import *import, Value *value) {
@@ -22,11 +17,10 @@ static bool is_named_buffer(Import *import, Value *value) {
                 {"mask", true},          {"attn.bias", true}};
     const char *dot = strrchr(value->name, '.'), *name = dot ? dot + 1 : value->name;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        const char *end = ends[i].end;
-        size_t n = strlen(name), m = strlen(end);
-        bool path = strchr(end, '.') != NULL;
-        bool whole = path || n == m || (n > m && name[n - m - 1] == '_');
-        if (whole && ends_with(path ? value->name : name, end))
+        const char *end = ends[i].end, *text = strchr(end, '.') ? value->name : name;
+        size_t n = strlen(text), m = strlen(end);
+        if (n < m || strcmp(text + n - m, end) != 0) continue;
+        if (n == m || text[n - m - 1] == '_' || strchr(end, '.'))
             return !ends[i].formula || value_is_uniform(import, value) ||
                    value_is_formula(import, value);
     }
@@ -78,31 +72,47 @@ void learned_anew(Import *import, Value *value) {
     value->kind = VALUE_PARAMETER;
 }
 
+bool learned_is_held(const Value *value) {
+    return value->name[0] == '/' && strstr(value->name, "/Constant") && !value->initial;
+}
+
+bool learned_is_made(const Import *import, const Value *value) {
+    return value->fixed || onnx_name_is_computed(value->name) ||
+           (import->stores && learned_is_held(value));
+}
+
 // ---- by place ---------------------------------------------------------------------------------
+// Is it one of these, each with a space on either side?
+static bool is_among(const char *type, const char *these) {
+    size_t n = strlen(type);
+    for (const char *at = these; n > 0 && (at = strstr(at + 1, type));)
+        if (at[-1] == ' ' && at[n] == ' ') return true;
+    return false;
+}
+
 // Bit i is set where the operator's input i is a weight, or a table that is looked up.
 static unsigned weights_of(const Node *node) {
     static const struct {
-        const char *op;
         unsigned inputs;
-    } places[] = {{"Conv", 6},
-                  {"ConvTranspose", 6},
-                  {"DeformConv", 10},
-                  {"Gemm", 7},
-                  {"MatMul", 3},
-                  {"Einsum", 255},
-                  {"BatchNormalization", 6},
-                  {"InstanceNormalization", 6},
-                  {"GroupNormalization", 6},
-                  {"LayerNormalization", 6},
-                  {"RMSNormalization", 2},
-                  {"LSTM", 142},
-                  {"GRU", 14},
-                  {"RNN", 14},
-                  {"PRelu", 2},
-                  {"Gather", 1}};
+        const char *ops;
+    } places[] = {{1, " Gather "},
+                  {2, " PRelu RMSNormalization "},
+                  {3, " MatMul "},
+                  {7, " Gemm "},
+                  {6, " Conv ConvTranspose BatchNormalization InstanceNormalization "
+                      "GroupNormalization LayerNormalization "},
+                  {10, " DeformConv "},
+                  {14, " GRU RNN "},
+                  {142, " LSTM "},
+                  {255, " Einsum "}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (strcmp(places[i].op, node->op_type) == 0) return places[i].inputs;
+        if (is_among(node->op_type, places[i].ops)) return places[i].inputs;
     return 0;
+}
+
+// Scales, and what is on and off, say what a node does: nothing is computed with them.
+static bool is_setting(const Node *node, size_t input) {
+    return input > 0 && is_among(node->op_type, " Resize Upsample OneHot ");
 }
 
 // Does a gradient go from the result to that input, by an operator that runs here?
@@ -111,9 +121,7 @@ static bool passes(const Node *node, size_t input) {
     const Operator *op = onnx_operator(type);
     if (strcmp(type, "Identity") == 0) return true;
     if (strcmp(type, "Cast") == 0) return onnx_is_float((int)attribute_int(node, "to", 0));
-    if (input > 0 && (strcmp(type, "Resize") == 0 || strcmp(type, "Upsample") == 0 ||
-                      strcmp(type, "OneHot") == 0)) // scales, and what is on and off
-        return false;
+    if (is_setting(node, input)) return false;
     if (strcmp(type, "BatchNormalization") == 0 && input > 2 &&
         attribute_int(node, "training_mode", 0) != 0)
         return false;
@@ -121,89 +129,104 @@ static bool passes(const Node *node, size_t input) {
            strcmp(type, "Size") != 0;
 }
 
-// Which values are known only when the model runs.
-static void find_running(const Import *import, bool running[]) {
-    for (int i = 0; i < import->n_values; i++) running[i] = import->values[i]->kind == VALUE_RUN;
+// What the nodes before a value, and behind it, tell of it.
+typedef struct Way {
+    bool running;    // it is known only when the model runs
+    bool moved;      // it gets to a place of weights through another node
+    int64_t numbers; // of the most that it was computed from; a parameter by its name has more
+} Way;
+
+static void find_running(const Import *import, Way ways[]) {
+    for (int i = 0; i < import->n_values; i++) {
+        const Value *value = import->values[i];
+        ways[i].running = value->kind == VALUE_RUN;
+        ways[i].numbers = value->stored ? shape_numel(value->shape) : 0;
+        if (value->kind == VALUE_PARAMETER) ways[i].numbers = INT64_MAX;
+    }
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];
         const char *type = node->op_type;
         bool runs = strncmp(type, "Random", 6) == 0 || strcmp(type, "Bernoulli") == 0;
         bool shape = strcmp(type, "Shape") == 0 || strcmp(type, "Size") == 0;
+        bool holds = node->n_input == 0 && node->n_attribute > 0; // a Constant node
+        const Onnx__Attribute *a = holds ? node->attribute[0] : NULL;
+        size_t n = !a ? 0 : a->t ? a->t->n_float_data + a->t->raw_data.len / 4 : a->n_floats;
+        int64_t most = (int64_t)n;
         for (size_t k = 0; k < node->n_input && !shape; k++) {
             int at = import_find(import, node->input[k]);
-            runs = runs || (at >= 0 && running[at]);
+            runs = runs || (at >= 0 && ways[at].running);
+            if (at >= 0 && ways[at].numbers > most) most = ways[at].numbers;
         }
-        for (size_t k = 0; k < node->n_output && runs; k++) {
+        for (size_t k = 0; k < node->n_output; k++) {
             int at = import_find(import, node->output[k]);
-            if (at >= 0) running[at] = true;
+            if (at < 0) continue;
+            ways[at].running = ways[at].running || runs;
+            ways[at].numbers = most;
         }
     }
 }
 
+// Is it only by what a weight is scaled or shifted there, as by the norms of its rows?
+static bool is_factor(const Import *import, const Node *node, size_t input, const Way ways[]) {
+    if (node->n_input != 2 || !is_among(node->op_type, " Mul Div Add Sub ")) return false;
+    int at = import_find(import, node->input[input]);
+    int other = import_find(import, node->input[1 - input]);
+    return other >= 0 && ways[at].numbers < ways[other].numbers;
+}
+
 // Marks the inputs of a node that reach a place of weights, or numbers that are computed when the
 // model runs; nodes behind it have been looked at.
-static void find_placed(const Import *import, const Node *node, const bool running[]) {
+static void find_placed(const Import *import, const Node *node, Way ways[]) {
     unsigned weights = 0;
     bool runs = false, placed = false, reaches = false;
     for (size_t i = 0; i < node->n_output; i++) {
         int at = import_find(import, node->output[i]);
-        runs = runs || (at >= 0 && running[at]);
+        runs = runs || (at >= 0 && ways[at].running);
         placed = placed || (at >= 0 && import->values[at]->placed);
         reaches = reaches || (at >= 0 && import->values[at]->reaches);
     }
     if (runs) weights = weights_of(node);
-    for (size_t i = 0; i < node->n_input && (runs || placed || reaches); i++) {
+    for (size_t i = 0; i < node->n_input; i++) {
         int at = import_find(import, node->input[i]);
-        if (at < 0 || running[at]) continue;
+        if (at < 0 || ways[at].running) continue;
         Value *value = import->values[at];
-        if (runs ? i < 32 && (weights >> i & 1) : placed && passes(node, i)) value->placed = true;
+        bool moves = !runs && placed && passes(node, i) && !is_factor(import, node, i, ways);
+        if (moves || (runs && i < 32 && (weights >> i & 1))) value->placed = true;
+        if (moves) ways[at].moved = true;
         if ((runs || reaches) && passes(node, i)) value->reaches = true;
+        if (is_setting(node, i)) value->fixed = true;
     }
 }
 
 // Whether numbers without a telling name get to a place of weights through other nodes. Those nodes
 // then run, so that the gradient comes back. (step_weights takes those that are there at once.)
 static bool is_on_its_way(Import *import, Value *value) {
-    return value->placed && !import->recorded && !value->fixed && onnx_is_float(value->type) &&
-           shape_numel(value->shape) > 1 && !onnx_name_is_computed(value->name) &&
+    return value->placed && !import->recorded && !learned_is_made(import, value) &&
+           onnx_is_float(value->type) && shape_numel(value->shape) > 1 &&
            !value_is_all(import, value, 0.0f) && !value_is_all(import, value, 1.0f) &&
            !value_is_formula(import, value);
 }
 
-// Marks the values that get to a place of weights through another node.
-static void note_direct(const Import *import, const bool running[], bool moved[]) {
-    for (size_t i = 0; i < import->graph->n_node; i++) {
-        const Node *node = import->graph->node[i];
-        int out = node->n_output > 0 ? import_find(import, node->output[0]) : VALUE_ABSENT;
-        if (out < 0 || running[out] || !import->values[out]->placed) continue;
-        for (size_t k = 0; k < node->n_input; k++) {
-            int at = import_find(import, node->input[k]);
-            if (at >= 0 && passes(node, k)) moved[at] = true;
-        }
-    }
-}
-
 Status learned_by_place(Import *import) {
-    size_t n = (size_t)import->n_values + 1;
-    bool *running = memory_new(n * sizeof *running);
-    bool *moved = running ? memory_new(n * sizeof *moved) : NULL;
-    if (moved) {
-        find_running(import, running);
-        for (size_t i = import->graph->n_node; i > 0; i--)
-            find_placed(import, import->graph->node[i - 1], running);
-        note_direct(import, running, moved);
-    }
-    for (int i = 0; i < import->n_values && moved && !error_pending(); i++) {
+    Way *ways = memory_new(((size_t)import->n_values + 1) * sizeof *ways);
+    if (ways) find_running(import, ways);
+    for (size_t i = import->graph->n_node; i > 0 && ways; i--)
+        find_placed(import, import->graph->node[i - 1], ways);
+    for (int i = 0; i < import->n_values && ways && !error_pending(); i++) {
         Value *value = import->values[i];
         value->unread = value->initial && value->readers == 0;
-        value->placed = value->placed && !running[i];
-        value->moved = moved[i];
-        if (value->initial && moved[i] && value->kind == VALUE_CONSTANT &&
+        value->placed = value->placed && !ways[i].running;
+        value->moved = ways[i].moved;
+        if (value->kind == VALUE_PARAMETER && value->fixed && !value->placed && !value->reaches) {
+            value->kind = VALUE_CONSTANT;
+            learned_count(import, -shape_numel(value->shape));
+        }
+        if (value->initial && value->moved && value->kind == VALUE_CONSTANT &&
             is_on_its_way(import, value))
             learned_anew(import, value);
+        import->stores |= value->initial && value->placed;
     }
-    memory_free(moved);
-    memory_free(running);
+    memory_free(ways);
     return error_status();
 }
 

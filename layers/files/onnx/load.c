@@ -10,9 +10,8 @@
 
 static const char folded_remark[] =
     "batch norms were folded into the layers before them by the exporter: what training costs is "
-    "not the "
-    "original's. HINT: torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode."
-    "TRAINING, do_constant_folding=False) keeps them";
+    "not the original's. HINT: torch.onnx.export(..., dynamo=False, "
+    "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False) keeps them";
 
 // ---- what the file says of itself -------------------------------------------------------------
 static bool norms_are_folded(const Import *import) {

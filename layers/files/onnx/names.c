@@ -14,6 +14,12 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+char *onnx_part(const char *text, size_t length) {
+    char *part = memory_new(length + 1);
+    if (part) memcpy(part, text, length);
+    return part;
+}
+
 // Is it one of these, as it is or with a number behind: "exp_3"?
 static bool is_numbered(const char *name, const char *const these[], size_t count) {
     size_t n = strlen(name);
@@ -43,14 +49,11 @@ bool onnx_name_is_moved(const char *name) {
 
 // What an operator computed from nothing that is learned: positions, frequencies, masks.
 bool onnx_name_is_computed(const char *name) {
-    static const char *const ops[] = {"full",       "zeros",
-                                      "ones",       "arange",
-                                      "triu",       "tril",
-                                      "linspace",   "sin",
-                                      "cos",        "exp",
-                                      "full_like",  "ones_like",
-                                      "zeros_like", "convert_element_type_default"};
-    return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
+    static const char *const ops[] = {"full",      "zeros",     "ones",      "arange", "triu",
+                                      "tril",      "linspace",  "sin",       "cos",    "exp",
+                                      "full_like", "ones_like", "zeros_like"};
+    return is_numbered(name, ops, sizeof ops / sizeof ops[0]) ||
+           begins(name, "convert_element_type_default");
 }
 
 // "layer1.0.conv1.weight", "cls_token"; not "onnx::Conv_193", "/Constant_output_0", "val_7", "193".
@@ -95,14 +98,9 @@ bool onnx_paths_are_copies(const char *a, const char *b) {
 // ---- where a node ran -------------------------------------------------------------------------
 // "/layer1/layer1.0/conv1/Conv": a component that goes on from the one before stands for both.
 static char *path_of_node_name(const char *name) {
-    char *path = memory_copy_string("");
-    size_t size = strlen(name) + 1, length = 0, last = 0, last_length = 0;
-    char *grown = path ? memory_resize(path, 1, size) : NULL;
-    if (!grown) {
-        memory_free(path);
-        return NULL;
-    }
-    path = grown;
+    size_t length = 0, last = 0, last_length = 0;
+    char *path = memory_new(strlen(name) + 1);
+    if (!path) return NULL;
     for (const char *part = name + 1, *end; (end = strchr(part, '/')); part = end + 1) {
         size_t n = (size_t)(end - part);
         bool goes_on = last_length > 0 && n > last_length && part[last_length] == '.' &&
@@ -131,9 +129,7 @@ static char *path_of_scopes(const char *scopes) {
         begin[1] = at + 1, length[1] = (size_t)(end - at - 1);
         at = end + 1;
     }
-    char *path = memory_new(length[0] + 1);
-    if (path) memcpy(path, begin[0], length[0]);
-    return path;
+    return onnx_part(begin[0], length[0]);
 }
 
 static const char *scopes_of(const Node *node) {
@@ -148,21 +144,18 @@ char *onnx_path_of_node(const Node *node) {
     return onnx_is_placed(node) ? path_of_node_name(node->name) : memory_copy_string("");
 }
 
-bool onnx_copied_layer(const Node *a, const Node *b) {
+// Of where both are: the same, or, if `copies`, those of copies?
+static bool are_alike(const Node *a, const Node *b, bool copies) {
     char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
-    bool copied = right && strcmp(left, right) != 0 && onnx_paths_are_copies(left, right);
+    bool same = right && strcmp(left, right) == 0;
+    bool alike = copies ? right && !same && onnx_paths_are_copies(left, right) : same;
     memory_free(left);
     memory_free(right);
-    return copied;
+    return alike;
 }
 
-bool onnx_same_layer(const Node *a, const Node *b) {
-    char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
-    bool same = left && right && strcmp(left, right) == 0;
-    memory_free(left);
-    memory_free(right);
-    return same;
-}
+bool onnx_copied_layer(const Node *a, const Node *b) { return are_alike(a, b, true); }
+bool onnx_same_layer(const Node *a, const Node *b) { return are_alike(a, b, false); }
 
 char *onnx_path_moved(const char *of, const Node *from, const Node *to) {
     char *left = onnx_path_of_node(from), *right = left ? onnx_path_of_node(to) : NULL;
@@ -194,8 +187,7 @@ static char *path_of_weight(const Import *import, const Step *step) {
         const char *own = value && value->kind == VALUE_PARAMETER ? value_path(value) : NULL;
         const char *dot = own ? strrchr(own, '.') : NULL;
         if (!dot) continue;
-        char *path = memory_new((size_t)(dot - own) + 1);
-        if (path) memcpy(path, own, (size_t)(dot - own));
+        char *path = onnx_part(own, (size_t)(dot - own));
         if (!path || !is_elsewhere(value, step, path)) return path;
         memory_free(path);
         return NULL;

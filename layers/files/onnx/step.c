@@ -66,11 +66,10 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
                   value_is_formula(import, value); // as a pool that blurs has
     bool placed = step->op->module || added || summed;
-    if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored || value->fixed ||
-        onnx_name_is_computed(value->name) || value->tensor || !onnx_is_float(value->type) ||
+    if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored ||
+        learned_is_made(import, value) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
-        (norm &&
-         value_is_all(import, value, nothing))) // a group norm's ones, as an instance norm's
+        (norm && value_is_all(import, value, nothing))) // as an instance norm has of a group's
         return;
     learned_anew(import, value);
 }
@@ -92,6 +91,7 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     value->role = role;
     value->role_step = import->n_steps;
     value->rows = rows;
+    told_read_as(import, step->node, role);
     return step_input(import, step, at);
 }
 
@@ -116,24 +116,17 @@ static int copy_before(const Import *import, const Value *value, const Node *nod
 // The same numbers once more, as a constant; -1 with an error pending.
 static int copy_of(Import *import, int at) {
     const Value *value = import->values[at];
-    int copy = import_copies(import, value, shape_numel(value->shape))
-                   ? -1
-                   : import_value_new(import, NULL);
+    if (import_copies(import, value, shape_numel(value->shape))) return -1;
+    int copy = import_value_new(import, NULL);
     if (copy < 0) return -1;
-    value = import->values[at];
-    *import->values[copy] = (Value){.name = "",
-                                    .kind = VALUE_CONSTANT,
-                                    .type = value->type,
-                                    .shape = value->shape,
-                                    .stored = value->stored,
-                                    .uniform = value->uniform,
-                                    .all = value->all,
-                                    .readers = 1,
-                                    .step = -1,
-                                    .alias = -1,
-                                    .twin = -1,
-                                    .role_step = -1,
-                                    .slot = -1};
+    Value *own = import->values[copy];
+    own->kind = VALUE_CONSTANT;
+    own->type = value->type;
+    own->shape = value->shape;
+    own->stored = value->stored;
+    own->uniform = value->uniform;
+    own->all = value->all;
+    own->readers = 1;
     return copy;
 }
 
@@ -176,7 +169,6 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
     if (copy >= 0 && owner == OWNER_ANOTHER) {
         import->values[copy]->kind = VALUE_PARAMETER;
         import->values[copy]->path = own;
-        told_claim(import, own);
         own = NULL;
     }
     memory_free(own);
@@ -240,6 +232,7 @@ Status step_weight(Import *import, const Node *node, Step *step, int i, const ch
             at = own_copy(import, at, node, role);
         else if (!value->role)
             at = first_reader(import, at, node, role);
+        told_read_as(import, node, role);
     }
     return error_pending() ? error_status() : step_input(import, step, at);
 }

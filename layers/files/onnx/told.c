@@ -55,7 +55,7 @@ static int read_targets(const char *text, Target *targets) {
     return count;
 }
 
-static const Target *target_of(const Import *import, const char *name, size_t length) {
+static Target *target_of(const Import *import, const char *name, size_t length) {
     const Target wanted = {.name = name, .length = length};
     if (import->n_targets == 0) return NULL;
     return bsearch(&wanted, import->targets, (size_t)import->n_targets, sizeof wanted, by_name);
@@ -68,19 +68,24 @@ Told told_of(const Import *import, const char *name, size_t length) {
 
 static const char made_from[] = "pkg.onnxscript.optimizer.folded_from";
 
-// Was anything computed from it?
-static bool made_something(Import *import, const Target *target) {
-    const Onnx__Graph *graph = import->graph;
-    for (size_t i = 0; i < graph->n_value_info; i++) {
-        const Onnx__ValueInfo *info = graph->value_info[i];
-        const char *at = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
-        if (import_work(import, at ? (int64_t)strlen(at) + 1 : 1)) return false;
-        for (at = at ? strchr(at, '\'') : NULL; at; at = strchr(at + 1, '\''))
-            if (strncmp(at + 1, target->name, target->length) == 0 &&
-                at[1 + target->length] == '\'')
-                return true;
+// Of "['fc.weight', 'val_3']" the last parameter; how many there are, all claimed now; and whether
+// others that are recorded are among them.
+static int made_of(const Import *import, const char *names, const Target **last, bool *others) {
+    int count = 0;
+    *others = false;
+    for (const char *at = strchr(names, '\''); at; at = strchr(at, '\'')) {
+        const char *end = strchr(at + 1, '\'');
+        if (!end) break;
+        Target *target = target_of(import, at + 1, (size_t)(end - at - 1));
+        *others = *others || (target && !target->learned);
+        if (target && target->learned) {
+            target->claimed = true;
+            *last = target;
+            count++;
+        }
+        at = end + 1;
     }
-    return false;
+    return count;
 }
 
 Status told_read(Import *import) {
@@ -94,20 +99,35 @@ Status told_read(Import *import) {
     if (!import->targets) return error_status();
     import->n_targets = read_targets(text, import->targets);
     qsort(import->targets, (size_t)count, sizeof(Target), by_name);
-    bool named = false;
+    const Target *last;
+    bool others,
+        named = true; // where no parameter is recorded; else another program may have renamed them
+    for (int i = 0; i < count; i++) named = named && !import->targets[i].learned;
     for (size_t i = 0; i < graph->n_initializer && !named; i++) {
         const char *name = graph->initializer[i]->name;
         named = name && told_of(import, name, strlen(name)) != TOLD_NOTHING;
     }
-    for (int i = 0; i < count && !named; i++) // else another program has renamed what is stored
-        if (import->targets[i].learned && !made_something(import, &import->targets[i]))
-            import->recorded = false;
+    for (size_t i = 0; i < graph->n_value_info && !named; i++) {
+        const Onnx__ValueInfo *info = graph->value_info[i];
+        text = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
+        named = text && (made_of(import, text, &last, &others) > 0 || others);
+    }
+    import->recorded = named;
     return error_status();
 }
 
 void told_claim(Import *import, const char *name) {
-    const Target *found = target_of(import, name, strlen(name));
-    if (found) import->targets[found - import->targets].claimed = true;
+    Target *found = target_of(import, name, strlen(name));
+    if (found) found->claimed = true;
+}
+
+// The next parameter that nothing in the file has, from *at on.
+char *told_unclaimed(const Import *import, int *at) {
+    while (import->recorded && *at < import->n_targets) {
+        const Target *target = &import->targets[(*at)++];
+        if (target->learned && !target->claimed) return onnx_part(target->name, target->length);
+    }
+    return NULL;
 }
 
 // Weights and biases are found by their roles.
@@ -137,8 +157,7 @@ char *told_sibling(Import *import, const Node *node) {
             target->name[n] == '.' && !memchr(target->name + n + 1, '.', target->length - n - 1);
         if (!direct || !target->learned || target->claimed || has_role(target, n + 1)) continue;
         target->claimed = true;
-        path = memory_new(target->length + 1);
-        if (path) memcpy(path, target->name, target->length);
+        path = onnx_part(target->name, target->length);
     }
     memory_free(layer);
     return onnx_path_checked(path);
@@ -177,47 +196,23 @@ static bool is_rearranged(Import *import, Value *value) {
     return different >= n - n / 4;
 }
 
-// Of "['fc.weight', 'val_3']" the one parameter; how many there are.
-static int parameter_among(const Import *import, const char *names, const char **name,
-                           size_t *length, bool *buffers) {
-    int count = 0;
-    *buffers = false;
-    for (const char *at = strchr(names, '\''); at; at = strchr(at, '\'')) {
-        const char *end = strchr(at + 1, '\'');
-        if (!end) break;
-        size_t n = (size_t)(end - at - 1);
-        Told told = told_of(import, at + 1, n);
-        *buffers = *buffers || told == TOLD_FIXED;
-        if (told == TOLD_LEARNED) {
-            count++;
-            *name = at + 1;
-            *length = n;
-        }
-        at = end + 1;
-    }
-    return count;
-}
-
 static Status apply(Import *import, Value *value, const char *names) {
-    const char *name = NULL;
-    size_t length = 0;
-    bool buffers;
-    int parameters = parameter_among(import, names, &name, &length, &buffers);
+    const Target *last;
+    bool others;
+    int parameters = made_of(import, names, &last, &others);
     int64_t n = shape_numel(value->shape);
     bool learned = value->kind == VALUE_PARAMETER;
-    value->fixed = parameters == 0;
     value->folded = parameters > 0;
-    if (parameters == 1 && !value->path) {
-        char *path = memory_new(length + 1);
-        if (!path) return error_status();
-        memcpy(path, name, length);
-        value->path = onnx_path_checked(path);
-        if (value->path) told_claim(import, value->path);
-    }
+    if (parameters == 1 && !value->path)
+        value->path = onnx_path_checked(onnx_part(last->name, last->length));
+    // Where the parameter itself is stored, too, what has not as many numbers is none.
+    const Value *of = value->path ? import_value(import, import_find(import, value->path)) : NULL;
+    bool apart = of && of->initial && shape_numel(of->shape) != n;
+    value->fixed = parameters == 0 || apart;
     // A buffer may have named rows of it; else it was computed with.
-    bool picked = !buffers || onnx_name_is_moved(value->name);
-    bool whole =
-        parameters == 1 && picked && onnx_is_float(value->type) && is_rearranged(import, value);
+    bool picked = !others || onnx_name_is_moved(value->name);
+    bool whole = parameters == 1 && picked && !apart && onnx_is_float(value->type) &&
+                 is_rearranged(import, value);
     value->kind = whole ? VALUE_PARAMETER : VALUE_CONSTANT;
     if (whole != learned) learned_count(import, whole ? n : -n);
     return error_status();
@@ -234,30 +229,28 @@ Status told_apply(Import *import) {
     return error_status();
 }
 
+// The path of what the layer calls `role`, where that is a parameter; else NULL.
+static char *own_path(const Import *import, const char *layer, const char *dot, const char *role) {
+    size_t room = strlen(layer) + strlen(dot) + strlen(role) + 1;
+    char *path = layer[0] ? memory_new(room) : NULL;
+    if (!path) return NULL;
+    snprintf(path, room, "%s%s%s", layer, dot, role);
+    if (told_of(import, path, strlen(path)) == TOLD_LEARNED) return onnx_path_checked(path);
+    memory_free(path);
+    return NULL;
+}
+
 // Has the layer a parameter that a step of it calls so? What attention multiplies by in itself is
 // its projections'.
 static bool has_parameter(const Import *import, const char *layer, const char *role) {
     static const char *const between[] = {".", ".out_proj.", ".in_proj_"};
-    size_t room = strlen(layer) + strlen(role) + sizeof ".out_proj.";
-    char *path = memory_new(room);
-    bool has = !path;
+    bool has = false;
     for (size_t i = 0; i < sizeof between / sizeof between[0] && !has; i++) {
-        int length = snprintf(path, room, "%s%s%s", layer, between[i], role);
-        has = told_of(import, path, (size_t)length) == TOLD_LEARNED;
+        char *path = own_path(import, layer, between[i], role);
+        has = path != NULL;
+        memory_free(path);
     }
-    memory_free(path);
     return has;
-}
-
-// The path of what the layer calls `role`, where that is a parameter; else NULL.
-static char *own_path(const Import *import, const char *layer, const char *role) {
-    size_t room = strlen(layer) + strlen(role) + sizeof ".";
-    char *path = layer[0] ? memory_new(room) : NULL;
-    if (!path) return NULL;
-    snprintf(path, room, "%s.%s", layer, role);
-    if (told_of(import, path, strlen(path)) == TOLD_LEARNED) return onnx_path_checked(path);
-    memory_free(path);
-    return NULL;
 }
 
 // The exporter stores what layers share under the last of their names, in the order of its record,
@@ -269,13 +262,23 @@ static bool is_shared(const Import *import, const Value *value, const char *own,
     return told_before(import, own, path) && (!computed || first || value->tied);
 }
 
+void told_read_as(Import *import, const Node *node, const char *role) {
+    const char *rule = onnx_recorded(node, "pkg.onnxscript.rewriter.rule_name");
+    bool fused = rule && strstr(rule, "FuseBatchNorm"); // its name is the norm's
+    char *layer = import->recorded && !fused ? onnx_path_of_node(node) : NULL;
+    char *own = layer ? own_path(import, layer, ".", role) : NULL;
+    if (own) told_claim(import, own);
+    memory_free(own);
+    memory_free(layer);
+}
+
 Owner told_owner(Import *import, Value *value, const Node *node, const char *role, char **own) {
     const char *path = import->recorded && value->readers > 1 ? value_path(value) : NULL;
     char *layer = path ? onnx_path_of_node(node) : NULL;
     size_t n = layer ? strlen(layer) : 0;
     bool inside = n == 0 || (strncmp(path, layer, n) == 0 && path[n] == '.');
     Owner owner = OWNER_LAYER;
-    *own = layer ? own_path(import, layer, role) : NULL;
+    *own = layer ? own_path(import, layer, ".", role) : NULL;
     if (*own && is_shared(import, value, *own, path))
         owner = OWNER_TIED;
     else if (layer && value_is_uniform(import, value)) {
@@ -314,18 +317,15 @@ Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
     // one, and a convolution most often none: for those the exporter writes zeros first.
     bool conv = strncmp(node->op_type, "Conv", 4) == 0;
     char *path = bias_path(import->values[step->in[1]], node);
-    if (!path || (import->recorded ? told_of(import, path, strlen(path)) != TOLD_LEARNED : conv)) {
-        memory_free(path);
-        return error_status();
-    }
-    int at = import_find(import, path); // of a layer that is called again
-    if (at < 0) {
-        at = import_value_new(import, path);
-        if (at < 0) {
-            memory_free(path);
-            return error_status();
-        }
+    bool has =
+        path && (import->recorded ? told_of(import, path, strlen(path)) == TOLD_LEARNED : !conv);
+    int at =
+        has ? import_find(import, path) : VALUE_ABSENT; // it is of a layer that is called again
+    bool fresh = has && at < 0;
+    if (fresh) at = import_value_new(import, path);
+    if (fresh && at >= 0) {
         Value *bias = import->values[at];
+        told_claim(import, path);
         bias->kind = VALUE_PARAMETER; // and stored nowhere: zeros
         bias->path = path;
         bias->type = ONNX_FLOAT;
@@ -335,6 +335,7 @@ Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
     } else {
         memory_free(path);
     }
+    if (at < 0) return error_status();
     Value *bias = import->values[at];
     if (bias->kind != VALUE_PARAMETER || !shape_equal(bias->shape, SHAPE(count)))
         return error_status();

@@ -15,6 +15,14 @@ static void free_root(Layer *self) {
     program_free(((GraphLayer *)self)->program);
 }
 
+static void set_type(Layer *layer, const char *type, size_t length) {
+    GraphLayer *self = (GraphLayer *)layer;
+    char *name = onnx_part(type, length);
+    if (!name) return;
+    memory_free(self->type_name);
+    self->type.name = self->type_name = name;
+}
+
 static GraphLayer *part_new(Program *program, const char *type, size_t length, bool is_root) {
     const LayerType base = {.name = "Module", .size = sizeof(GraphLayer)};
     GraphLayer *self = (GraphLayer *)layer_new(&base);
@@ -29,14 +37,12 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
     if (is_root) self->type.n_outputs = program->n_outputs;
     self->layer.type = &self->type;
     self->program = program;
-    self->type_name = memory_new(length + 1);
+    set_type(&self->layer, type, length);
     if (!self->type_name) { // the program stays the caller's
         self->program = NULL;
         layer_free(&self->layer);
         return NULL;
     }
-    memcpy(self->type_name, type, length);
-    self->type.name = self->type_name;
     return self;
 }
 
@@ -54,8 +60,7 @@ static Layer *layer_at(Layer *root, const char *path) {
         size_t length = strcspn(path, ".");
         Layer *child = layer_child_named(layer, path, length);
         if (!child) {
-            char *name = memory_new(length + 1);
-            if (name) memcpy(name, path, length);
+            char *name = onnx_part(path, length);
             bool taken = name && layer_has_name(layer, name);
             if (name && !taken) child = child_new(root, layer, name);
             memory_free(name);
@@ -68,16 +73,6 @@ static Layer *layer_at(Layer *root, const char *path) {
 }
 
 // ---- types ------------------------------------------------------------------------------------
-static void set_type(Layer *layer, const char *type, size_t length) {
-    GraphLayer *self = (GraphLayer *)layer;
-    char *name = memory_new(length + 1);
-    if (!name) return;
-    memcpy(name, type, length);
-    memory_free(self->type_name);
-    self->type_name = name;
-    self->type.name = name;
-}
-
 static bool has_type(const Layer *layer) { return strcmp(layer->type->name, "Module") != 0; }
 
 // The i-th of "['a', 'b']"; NULL: there is none.
