@@ -7,7 +7,7 @@
 
 // ---- a file, its inputs stored in it -----------------------------------------------------------
 enum { MOST = 8 };
-static int told; // lines on precision
+static int lines_told; // on precision
 typedef struct Stored {
     Onnx__Tensor tensor;
     int64_t dims[TENSOR_MAX_DIMS];
@@ -95,7 +95,7 @@ static bool same_where_stored(const char *name) {
         Layer *constant = onnx_load(onnx_change_write(file), NULL, &known);
         ck_assert_msg(constant != NULL, "%s: %s", name, error_message());
         ck_assert_msg(precisions_told(&known) == precisions_told(&about), "%s", name);
-        told += precisions_told(&known);
+        lines_told += precisions_told(&known);
         onnx_model_free(&known);
         layer_forward_each(constant, NULL, 0, y, about.n_outputs);
         for (int i = 0; i < about.n_outputs; i++) expect_same(y[i], want[i], name);
@@ -125,7 +125,7 @@ START_TEST(what_is_computed_while_loading_is_what_runs) {
             tried += same_where_stored(name);
         }
     fclose(list);
-    ck_assert(same_where_stored("edge_doubles") && told == 1);
+    ck_assert(same_where_stored("edge_doubles") && lines_told == 1);
     work_folder_end();
     ck_assert_msg(tried >= files * 3 / 4, "%d of %d files", tried, files);
 }
