@@ -191,8 +191,7 @@ const Flag options_flags[] = {
      "                         layer:fc*:+5%; --help thresholds",
      OTHER(take_threshold)},
     {OF_MEASURING, BOTH, false, "undecided", "WHAT",
-     "what a limit that cannot be told does: pass, fail (pass)",
-     ONE_OF(take_undecided, undecided_value)},
+     "where a limit cannot be told: pass, fail (pass)", ONE_OF(take_undecided, undecided_value)},
     {OF_QUESTIONS, BOTH, false, "sweep", "AXIS=V,V",
      "measure each, as batch=1,8,64; repeated, all of a grid;\n"
      "                         --help sweep",

@@ -95,7 +95,7 @@ START_TEST(other_processes_end_with_it) {
         "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
         "test $code = 130\n"
         "grep -q '^TRIED  ' out\n"
-        "stop INT 4 \"$mlp --against --fuse --runs 500 --iterations 9 --json j\"\n"
+        "stop INT 4 \"$mlp --against --fuse --runs 333 --iterations 9 --json j\"\n"
         "test $code = 130\n"
         "grep -q '^CUT SHORT' out\n"
         "grep -q 'ridgepoint.diff/v1' j\n"
