@@ -202,7 +202,7 @@ static void print_counts(const ProfileDiff *diff, FILE *file) {
     if (rows < diff->n_counts) table_note(&table, 2, note);
 }
 
-// Of the layers that could be judged the one that takes longest; NULL: there is none.
+// The layer that takes longest among those that could be judged; NULL: there is none.
 static const DiffTime *longest_judged(const ProfileDiff *diff) {
     const DiffTime *longest = NULL;
     for (int64_t i = 0; i < diff->n_times; i++)

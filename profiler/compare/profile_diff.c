@@ -49,7 +49,8 @@ static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase
     return of && of->latency.count > 0 ? of : NULL;
 }
 
-// What is sure of all layers together is surer of each, by how many there are (Bonferroni).
+// Each layer is judged the more strictly, the more there are, so that all together are 95 % sure
+// (Bonferroni).
 static Status compare_layers(const TimePairs *all, const Pairs *pairs, ProfileDiff *diff) {
     diff->times = memory_new((size_t)pairs->n * N_PHASES * sizeof(DiffTime));
     if (!diff->times) return error_status();

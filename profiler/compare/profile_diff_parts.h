@@ -4,8 +4,8 @@
 
 #include "profiler/compare/profile_diff.h"
 
-// What times may be divided by, to leave out what the machine gave each process: nothing, one of
-// two beats, and each also times the process's share of its cores.
+// Divisors take out of a time what the machine gave its process: nothing, one of two beats, and each
+// of these three also times the process's share of its cores.
 enum { DIVISORS = 6 };
 
 typedef struct TimePairs {
@@ -20,8 +20,8 @@ typedef struct TimePairs {
 // Also says what the metronomes differ by. time_pairs_end it, also after a failure.
 Status time_pairs_begin(const Profile *base, const Profile *now, bool apart, TimePairs *all,
                         ProfileDiff *diff);
-// Of two phases, either of which may be NULL; *time has path and phase already. `doubted`: of how
-// many that did not change one may be told to have.
+// Compares two phases, either of which may be NULL; *time has path and phase already. An unchanged
+// phase is told to have changed with probability `doubted` at most.
 Status time_pairs_compare(const TimePairs *all, const ProfilePhase *before,
                           const ProfilePhase *after, double doubted, DiffTime *time);
 void time_pairs_end(TimePairs *all);

@@ -19,7 +19,8 @@ int64_t profile_runs(const Profile *profile) {
 // ---- what times are divided by -----------------------------------------------------------------
 enum { BY_NOTHING, BY_PRODUCT, BY_BOTH, BEATS };
 
-// Of run number `run`; NaN: it cannot be. From BEATS on the share of the cores is in it, too.
+// The divisor of run number `run`; NaN: it is not known. Divisors from BEATS on hold the share of
+// the cores, too.
 static double divisor_of(const Profile *profile, int64_t run, int divisor) {
     double shared = divisor >= BEATS ? profile_sharing(profile, run) : 1.0;
     int beat = divisor % BEATS;

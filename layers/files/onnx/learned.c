@@ -129,7 +129,7 @@ static bool passes(const Node *node, size_t input) {
            strcmp(type, "Size") != 0;
 }
 
-// What the nodes before a value, and behind it, tell of it.
+// A value's way through the graph, as the nodes before and behind it tell.
 typedef struct Way {
     bool running;    // it is known only when the model runs
     bool moved;      // it gets to a place of weights through another node

@@ -144,7 +144,7 @@ char *onnx_path_of_node(const Node *node) {
     return onnx_is_placed(node) ? path_of_node_name(node->name) : memory_copy_string("");
 }
 
-// Of where both are: the same, or, if `copies`, those of copies?
+// Are both nodes in the same layer or, if `copies`, in two copies of one?
 static bool are_alike(const Node *a, const Node *b, bool copies) {
     char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
     bool same = right && strcmp(left, right) == 0;

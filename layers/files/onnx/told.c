@@ -68,8 +68,8 @@ Told told_of(const Import *import, const char *name, size_t length) {
 
 static const char made_from[] = "pkg.onnxscript.optimizer.folded_from";
 
-// Of "['fc.weight', 'val_3']" the last parameter; how many there are, all claimed now; and whether
-// others that are recorded are among them.
+// Claims the parameters in a list such as "['fc.weight', 'val_3']", and returns how many there are.
+// *last is the last of them; *others tells whether other recorded names stand there, too.
 static int made_of(const Import *import, const char *names, const Target **last, bool *others) {
     int count = 0;
     *others = false;
