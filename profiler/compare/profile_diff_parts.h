@@ -4,8 +4,8 @@
 
 #include "profiler/compare/profile_diff.h"
 
-// Divisors take out of a time what the machine gave its process: nothing, one of two beats, and each
-// of these three also times the process's share of its cores.
+// Divisors take out of a time what the machine gave its process: nothing, one of two beats, and
+// each of these three also times the process's share of its cores.
 enum { DIVISORS = 6 };
 
 typedef struct TimePairs {
