@@ -15,11 +15,14 @@
 static void judge(const Profile *profile, const ProfileDiff *diff) {
     const ThresholdSides sides = {.now = profile, .base = profile, .diff = diff};
     ThresholdList list = {0};
-    bool hold;
     promise(threshold_parse("latency:1ms,layer:*:1ms,layer:*:+5%,latency:+5%,throughput:1k/s,"
                             "peak_memory:+0%,flops:+0%,macs:1G,bytes:1kB",
                             &list) == STATUS_OK);
-    promise(threshold_judge(&list, &sides, &hold) == STATUS_OK);
+    promise(threshold_judge(&list, &sides) == STATUS_OK);
+    int judged = 0;
+    for (int verdict = THRESHOLD_HOLDS; verdict <= THRESHOLD_UNKNOWN; verdict++)
+        judged += threshold_count(&list, (ThresholdVerdict)verdict);
+    promise(judged == list.n);
 }
 
 static void compare(const SavedProfile *saved, FILE *nowhere) {

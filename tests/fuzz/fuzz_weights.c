@@ -16,9 +16,8 @@ enum { MOST_GROWTH = 16, LITTLE = 4096, LENGTH = 8 }; // a tensor's bytes by the
 static void check_tensor(Tensor *tensor, size_t size) {
     promise(!error_pending() && tensor->shape.ndim <= TENSOR_MAX_DIMS);
     promise(tensor_bytes(tensor) <= (int64_t)(MOST_GROWTH * size));
-    volatile unsigned char sum = 0; // or nothing would be read
-    const unsigned char *bytes = tensor->storage->data;
-    for (int64_t i = 0; i < tensor_bytes(tensor); i++) sum ^= bytes[i]; // a sanitizer looks on
+    const volatile unsigned char *bytes = tensor->storage->data; // volatile: every read happens
+    for (int64_t i = 0; i < tensor_bytes(tensor); i++) (void)bytes[i]; // a sanitizer looks on
     tensor_free(tensor);
 }
 
