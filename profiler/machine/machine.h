@@ -83,7 +83,7 @@ int machine_level(const Machine *machine, Team team, uint64_t distance);
 int machine_shared_level(const Machine *machine); // the first that all cores share
 
 // Measures the current context's device, in less than 3 seconds: the host with the context's
-// threads, or a card as machine_device.h says. `progress` (may be NULL) is called with what is
+// threads, or a card as machine_parts.h says. `progress` (may be NULL) is called with what is
 // being measured, several times a second at most, and last with fraction 1. It borrows memory
 // outside the context's ledger (on the host 64 to 512 MB), and afterwards resets the process's own
 // peak (VmHWM) where the system lets it.

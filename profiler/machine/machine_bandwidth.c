@@ -1,9 +1,8 @@
 // machine_bandwidth.c -- the loops, what each moves, and the best that they reach.
-#include "profiler/machine/machine_bandwidth.h"
+#include "profiler/machine/machine_parts.h"
 
 #include <math.h>
 
-#include "profiler/machine/machine_timing.h"
 #include "tensor/context.h"
 #include "tensor/math.h"
 

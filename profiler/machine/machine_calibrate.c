@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/machine/machine_bandwidth.h"
-#include "profiler/machine/machine_device.h"
-#include "profiler/machine/machine_levels.h"
 #include "profiler/machine/machine_parts.h"
 #include "profiler/measure/system.h"
 #include "tensor/context.h"

@@ -1,8 +1,6 @@
 // machine_device.c -- which ops tell a card's ceilings, at which sizes, and within how much time.
-#include "profiler/machine/machine_device.h"
+#include "profiler/machine/machine_parts.h"
 
-#include "profiler/machine/machine_measure.h"
-#include "profiler/machine/machine_timing.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

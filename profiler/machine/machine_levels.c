@@ -1,5 +1,5 @@
 // machine_levels.c -- reads Linux's description of the caches, or finds the steps in a sweep.
-#include "profiler/machine/machine_levels.h"
+#include "profiler/machine/machine_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

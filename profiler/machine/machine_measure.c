@@ -1,12 +1,11 @@
 // machine_measure.c -- products, ops and threads, timed. What machine_device.c needs beside
 // them is a device's own.
-#include "profiler/machine/machine_measure.h"
+#include "profiler/machine/machine_parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
-#include "profiler/machine/machine_timing.h"
 #include "profiler/measure/statistics.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"

@@ -1,5 +1,5 @@
 // machine_timing.c -- short runs, repeated until the clock can tell them, and the best of them.
-#include "profiler/machine/machine_timing.h"
+#include "profiler/machine/machine_parts.h"
 
 #include <math.h>
 

@@ -136,7 +136,8 @@ typedef struct Measurement {
     int64_t *marks;              // readings of a sample's phases
     double stamp;                // what a stamp adds to what lies between two
     double launching;            // how long the host launched the last observed step
-    Metronome *metronome;        // NULL: it does not run
+    struct Beats *beats;         // of the metronome; NULL: it does not run
+    StepTimes beaten;            // what it took within the last sample's steps
     StepTimes step;              // the last unobserved one, by which what is ahead is estimated
     struct KernelTimes *kernels; // profile_turns.c; NULL: they do not run again
 } Measurement;
@@ -176,6 +177,10 @@ Status profile_finish(Measurement *m);
 Status profile_begin_between(Measurement *m, int64_t kernels, int64_t rounds);
 Status profile_run_between(Measurement *m, bool kernels, bool last);
 Status profile_finish_kernels(Measurement *m);
+// Around an observed step: where that is long, the metronome also runs between its ops, a hundredth
+// of the time. What that took of the times of its phases.
+void profile_begin_inside(Measurement *m);
+StepTimes profile_end_inside(Measurement *m);
 void profile_end_between(Measurement *m);
 
 // profile.c: what the process and the ledger take by now.

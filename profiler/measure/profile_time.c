@@ -55,27 +55,33 @@ static void take_times(Profile *profile, StepTimes times) {
 // ---- the measurement -------------------------------------------------------------------------
 typedef enum Turn { UNOBSERVED, OBSERVED, HELD } Turn;
 
-// The mean of the steps of one sample, without what reading the clock took.
+// The mean of the steps of one sample, without what reading the clock and the metronome took.
 static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
     int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
     double batches = (double)work_batches(m->work); // the clock is read twice in each
     bool marked = turn == UNOBSERVED && m->marks;
+    Status status = STATUS_OK;
     *mean = (StepTimes){0};
-    for (int64_t i = 0; i < steps; i++) {
-        StepTimes times;
-        Status status = turn == HELD ? profile_hold(m) : STATUS_OK;
+    if (turn == OBSERVED) profile_begin_inside(m);
+    for (int64_t i = 0; i < steps && !status; i++) {
+        StepTimes times = {0};
+        status = turn == HELD ? profile_hold(m) : STATUS_OK;
         if (!status) status = work_step_marked(m->work, marked ? stamps * i : -1, &times);
-        if (status) return status;
         mean->launching += times.launching;
         mean->forward += fmax(0.0, times.forward - batches * m->clock);
         mean->backward += fmax(0.0, times.backward - batches * m->clock);
         mean->optimizer += fmax(0.0, times.optimizer - m->clock);
         mean->total += fmax(0.0, times.total - (2.0 + 2.0 * batches) * m->clock);
     }
+    m->beaten = profile_end_inside(m);
+    mean->forward -= m->beaten.forward;
+    mean->backward -= m->beaten.backward;
+    mean->optimizer -= m->beaten.optimizer;
+    mean->total -= m->beaten.total;
     double *sums[] = {&mean->forward, &mean->backward, &mean->optimizer, &mean->total,
                       &mean->launching};
     for (int i = 0; i < 5; i++) *sums[i] /= (double)steps;
-    return marked ? profile_mark_phases(m, mean) : STATUS_OK;
+    return marked && !status ? profile_mark_phases(m, mean) : status;
 }
 
 static Status begin_watching(Measurement *m) {
@@ -96,7 +102,8 @@ static Status whole_sample(Measurement *m) {
     if (!status) status = sample(m, turn, &times);
     double off_core = clock_seconds() - from - (system_thread_seconds() - on_core);
     m->faults += system_page_faults() - faults;
-    double passed = system_processor_seconds() - before, around = clock_seconds() - from;
+    double passed = system_processor_seconds() - before - m->beaten.total;
+    double around = clock_seconds() - from - m->beaten.total;
     Status stopped = watching ? timeline_stop(&m->timeline) : STATUS_OK;
     if (status || stopped) return status ? status : stopped;
     m->step = times;

@@ -145,29 +145,82 @@ static void end_kernels(Measurement *m) {
 }
 
 // ---- the metronome -----------------------------------------------------------------------------
+struct Beats {
+    Observer observer; // first; of long steps
+    Metronome *metronome;
+    Beat sum; // of this round
+    int count;
+    int cores;
+    double due;      // when the next one is, by clock_seconds
+    StepTimes taken; // of an observed step's times
+};
+
+static double beat(struct Beats *beats, double begin) {
+    const double share = 0.01; // of a long step
+    Beat one = metronome_beat(beats->metronome, beats->cores);
+    double end = clock_seconds();
+    beats->sum.product += one.product;
+    beats->sum.read += one.read;
+    beats->count++;
+    beats->due = end + (end - begin) / share;
+    return end - begin;
+}
+
+// Between two ops: no op's time has it in it.
+static void beat_if_due(Observer *observer, const OpCall *call) {
+    struct Beats *beats = (struct Beats *)observer;
+    (void)call;
+    double now = clock_seconds();
+    if (error_pending() || now < beats->due) return;
+    double seconds = beat(beats, now);
+    Phase phase = context_current()->phase;
+    double *of = phase == PHASE_FORWARD     ? &beats->taken.forward
+                 : phase == PHASE_OPTIMIZER ? &beats->taken.optimizer
+                                            : &beats->taken.backward;
+    *of += seconds;
+    beats->taken.total += seconds;
+}
+
 static Status begin_metronome(Measurement *m, int64_t samples) {
     ProfileMetronome *metronome = &m->profile->metronome;
     if (!m->options.metronome || !m->work->x->device->on_host) return STATUS_OK;
-    m->metronome = metronome_new();
-    if (!m->metronome) return error_status();
+    m->beats = memory_new(sizeof *m->beats);
+    if (!m->beats) return STATUS_OUT_OF_MEMORY;
+    *m->beats = (struct Beats){.observer = {.op_end = beat_if_due},
+                               .metronome = metronome_new(),
+                               .cores = m->profile->threads};
+    if (!m->beats->metronome) return error_status();
     metronome->version = metronome_version();
     Status status = latency_make_room(&metronome->product, samples);
     return status ? status : latency_make_room(&metronome->read, samples);
 }
 
-// Beside a long step for a hundredth of its time.
+void profile_begin_inside(Measurement *m) {
+    const double long_step = 0.05; // seconds
+    if (m->beats && m->step.total >= long_step) observer_add(&m->beats->observer);
+}
+
+StepTimes profile_end_inside(Measurement *m) {
+    if (!m->beats) return (StepTimes){0};
+    observer_remove(&m->beats->observer);
+    StepTimes taken = m->beats->taken;
+    m->beats->taken = (StepTimes){0};
+    return taken;
+}
+
 static void run_metronome(Measurement *m) {
     ProfileMetronome *metronome = &m->profile->metronome;
-    double product = 0.0, read = 0.0, begin = clock_seconds();
-    int beats = 0;
-    do {
-        Beat one = metronome_beat(m->metronome, m->profile->threads);
-        product += one.product;
-        read += one.read;
-        beats++;
-    } while (clock_seconds() - begin < 0.01 * m->step.total);
-    latency_push(&metronome->product, product / beats);
-    latency_push(&metronome->read, read / beats);
+    struct Beats *beats = m->beats;
+    beat(beats, clock_seconds());
+    latency_push(&metronome->product, beats->sum.product / beats->count);
+    latency_push(&metronome->read, beats->sum.read / beats->count);
+    beats->sum = (Beat){0};
+    beats->count = 0;
+}
+
+static void end_metronome(Measurement *m) {
+    if (m->beats) metronome_free(m->beats->metronome);
+    memory_free(m->beats);
 }
 
 // ---- both --------------------------------------------------------------------------------------
@@ -179,12 +232,12 @@ Status profile_begin_between(Measurement *m, int64_t kernels, int64_t rounds) {
 Status profile_run_between(Measurement *m, bool kernels, bool last) {
     StepTimes ignored;
     Status status = kernels ? run_kernels(m) : STATUS_OK;
-    if (m->metronome) run_metronome(m);
-    bool ran = (kernels && m->kernels) || m->metronome;
+    if (m->beats) run_metronome(m);
+    bool ran = (kernels && m->kernels) || m->beats;
     return status || last || !ran ? status : work_step(m->work, &ignored);
 }
 
 void profile_end_between(Measurement *m) {
     end_kernels(m);
-    metronome_free(m->metronome);
+    end_metronome(m);
 }

@@ -178,3 +178,10 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
                   "\"%s\" lacks \"%s\" or \"%s\"", run->err, first, second);
     program_run_free(run);
 }
+
+void program_refuses(const char *program, const ProgramRefusal *refusal) {
+    ProgramRun run = program_run(program_path(program), refusal->arguments, PROGRAM_CAPTURED);
+    ck_assert_msg(!run.out[0], "standard output: %s", run.out);
+    program_check_refusal(&run, refusal->status ? refusal->status : 2, refusal->first,
+                          refusal->second);
+}

@@ -24,6 +24,13 @@ void program_run_free(ProgramRun *run);
 // complains and mentions both. Frees the run.
 void program_check_refusal(ProgramRun *run, int status, const char *first, const char *second);
 
+// A command line that gets no further than such a line.
+typedef struct ProgramRefusal {
+    const char *arguments, *first, *second;
+    int status; // 0: 2
+} ProgramRefusal;
+void program_refuses(const char *program, const ProgramRefusal *refusal);
+
 // The program of this build: in the root for build/normal, else in the build's own folder.
 const char *program_path(const char *name);
 // From here on this process, and what it starts, find the programs of this build by their names: a

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "profiler/machine/machine_levels.h"
+#include "profiler/machine/machine_parts.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/work_folder.h"
 

@@ -5,10 +5,12 @@
 #include "layers/layer.h"
 #include "profiler/measure/metronome.h"
 #include "profiler/profile.h"
+#include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
+#include "tests/helpers/virtual_clock.h"
 
 START_TEST(a_beat_is_some_time_of_each) {
     Metronome *metronome = metronome_new();
@@ -77,13 +79,64 @@ START_TEST(a_profile_has_one_where_it_is_asked_for) {
 }
 END_TEST
 
+// ---- long steps --------------------------------------------------------------------------------
+enum { SLOW = 20, READING = 1000 }; // layers; ns
+static int64_t shown, readings;
+static int64_t shown_now(void) { return shown; }
+static void pass(int64_t nanoseconds) {
+    shown += nanoseconds;
+    readings++;
+}
+
+static Tensor *slow_forward(Layer *self, Tensor *const in[], int n_in) {
+    (void)self, (void)n_in;
+    shown += 10000000;
+    return tensor_relu(in[0]);
+}
+static const LayerType slow_type = {.name = "Slow", .size = sizeof(Layer), .forward = slow_forward};
+
+// Steps of 200 ms, three of them observed. Between the ops of one it runs as well, and no time has
+// it in it.
+START_TEST(in_a_long_step_it_runs_between_ops) {
+    Layer *model = sequential_new();
+    Tensor *x = tensor_zeros_new(SHAPE(3));
+    Profile profiles[2];
+    int64_t read[2];
+    for (int i = 0; i < SLOW; i++) layer_append(model, layer_new(&slow_type));
+    for (int with = 0; with < 2; with++) {
+        ProfileOptions how = profile_defaults();
+        how.seconds = 0.1;
+        how.metronome = with;
+        shown = clock_nanoseconds();
+        readings = 0;
+        virtual_clock_use((VirtualClock){shown_now, pass, READING});
+        Status status = profile_inference(model, x, how, &profiles[with]);
+        virtual_clock_use((VirtualClock){0});
+        ck_assert(!status && profiles[with].totals[REPORT_STEP].latency.count == 3);
+        read[with] = readings;
+    }
+    ck_assert_int_gt(read[1] - read[0], 3 * SLOW * 5); // a beat reads it five times
+    for (int p = 0; p < REPORT_COUNT; p++) {
+        if (profiles[0].totals[p].ops == 0) continue;
+        double without = latency_median(&profiles[0].totals[p].latency);
+        double with = latency_median(&profiles[1].totals[p].latency);
+        // One reading behind each op tells whether it is time.
+        ck_assert_double_eq_tol(with - without, 1e-9 * SLOW * READING, 2e-9 * READING);
+    }
+    for (int64_t i = 0; i < profiles[1].n_ops; i++)
+        ck_assert_double_eq_tol(latency_median(&profiles[1].ops[i].latency),
+                                latency_median(&profiles[0].ops[i].latency), 1e-9 * READING);
+    for (int i = 0; i < 2; i++) profile_free(&profiles[i]);
+    tensor_free(x);
+    layer_free(model);
+}
+END_TEST
+
 int main(void) {
     const HarnessTest tests[] = {
-        {a_beat_is_some_time_of_each, 0},
-        {the_thread_may_run_where_it_could, 0},
-        {without_memory_there_is_none, 0},
-        {a_profile_has_one_where_it_is_asked_for, 0},
-        {NULL, 0},
+        {a_beat_is_some_time_of_each, 0},        {the_thread_may_run_where_it_could, 0},
+        {without_memory_there_is_none, 0},       {a_profile_has_one_where_it_is_asked_for, 0},
+        {in_a_long_step_it_runs_between_ops, 0}, {NULL, 0},
     };
     return harness_main("metronome", tests);
 }

@@ -154,32 +154,26 @@ START_TEST(memory_is_that_of_a_step) {
 }
 END_TEST
 
-static const struct {
-    const char *arguments, *what, *hint;
-    int status;
-} wrong[] = {
-    {"resnet18 vgg12 --device meta", "vgg12", "did you mean", 2},
-    {"resnet18 gpt2 --device meta --image 64", "gpt2", "--image", 2},
-    {"lenet5 Linear(3,4)@2x5 --device meta", "Linear(3,4)@2x5: ", "linear", 2},
+static const ProgramRefusal wrong[] = {
+    {"resnet18 vgg12 --device meta", "vgg12", "did you mean"},
+    {"resnet18 gpt2 --device meta --image 64", "gpt2", "--image"},
+    {"lenet5 Linear(3,4)@2x5 --device meta", "Linear(3,4)@2x5: ", "linear"},
     {"lenet5 vgg16 --batch 100000", "vgg16 3x224x224: a step takes", "--device meta", 3},
     {"lenet5 /dev", "/dev", "file", 3},
-    {"lenet5 vgg11 --explain", "--explain", "leave out vgg11", 2},
-    {"lenet5 vgg11 --by op", "--by", "leave out vgg11", 2},
-    {"lenet5 vgg11 --trace t.json", "--trace", "leave out vgg11", 2},
-    {"lenet5 vgg11 --epochs 1", "--epochs", "leave out vgg11", 2},
-    {"lenet5 vgg11 --data .", "--data", "leave out vgg11", 2},
-    {"lenet5 vgg11 --sort roof", "--sort roof", "parameters", 2},
-    {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops", 2},
-    {"lenet5 --sort memory --device meta", "--sort memory", "bytes", 2},
-    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read", 2},
+    {"lenet5 vgg11 --explain", "--explain", "leave out vgg11"},
+    {"lenet5 vgg11 --by op", "--by", "leave out vgg11"},
+    {"lenet5 vgg11 --trace t.json", "--trace", "leave out vgg11"},
+    {"lenet5 vgg11 --epochs 1", "--epochs", "leave out vgg11"},
+    {"lenet5 vgg11 --data .", "--data", "leave out vgg11"},
+    {"lenet5 vgg11 --sort roof", "--sort roof", "parameters"},
+    {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops"},
+    {"lenet5 --sort memory --device meta", "--sort memory", "bytes"},
+    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read"},
     {"lenet5 vgg11 --device meta --json /nonexistent/x.json", "/nonexistent/x.json", "", 3},
 };
-enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
 START_TEST(what_cannot_be_compared_is_refused_in_one_line) {
-    ProgramRun got = run(wrong[_i].arguments);
-    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
-    program_check_refusal(&got, wrong[_i].status, wrong[_i].what, wrong[_i].hint);
+    program_refuses("profile_model", &wrong[_i]);
 }
 END_TEST
 
@@ -221,7 +215,7 @@ int main(void) {
         {on_the_cpu_there_are_times, 0},
         {each_document_is_the_networks_own, 0},
         {ceilings_are_measured_once_for_all, 0},
-        {what_cannot_be_compared_is_refused_in_one_line, WRONG},
+        {what_cannot_be_compared_is_refused_in_one_line, sizeof wrong / sizeof wrong[0]},
         {thirty_two_and_no_more, 0},
         {the_command_is_there_whole, 0},
         {NULL, 0},

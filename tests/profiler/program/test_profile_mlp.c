@@ -154,9 +154,7 @@ START_TEST(version_is_one_line) {
 END_TEST
 
 #define SIXTEEN_SIZES "9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,"
-static const struct {
-    const char *arguments, *what, *expectation;
-} wrong[] = {
+static const ProgramRefusal wrong[] = {
     {"--nope", "--nope", "--help"},
     {"-x", "-x", "--help"},
     {"stray", "stray", "--help"},
@@ -236,12 +234,9 @@ static const struct {
      "--json tests/fixtures/../fixtures/peaks.json", "is read"},
     {"--json /dev/null --trace /dev/null", "--trace /dev/null", "--json writes"},
 };
-enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
 START_TEST(a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected) {
-    ProgramRun got = run(wrong[_i].arguments);
-    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
-    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].expectation);
+    program_refuses("profile_mlp", &wrong[_i]);
 }
 END_TEST
 
@@ -339,7 +334,8 @@ int main(void) {
         {the_first_page_of_help_begins_with_commands_that_work, 2},
         {help_may_stand_behind_a_network, 0},
         {version_is_one_line, 0},
-        {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected, WRONG},
+        {a_wrong_command_line_is_refused_in_one_line_that_says_what_was_expected,
+         sizeof wrong / sizeof wrong[0]},
         {an_abbreviation_of_one_option_is_that_option, 0},
         {help_explains_a_topic_or_names_those_there_are, 0},
         {counts_that_do_not_fit_64_bits_are_refused, 0},

@@ -141,9 +141,7 @@ START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
 END_TEST
 
 // ---- refused -----------------------------------------------------------------------------------
-static const struct {
-    const char *arguments, *what, *hint;
-} wrong[] = {
+static const ProgramRefusal wrong[] = {
     {OPEN "texts.onnx", "\"seq\"", "--size seq=128"},
     {OPEN "image.onnx", "\"H\", \"W\"", "--size H=224 --size W=224"},
     {OPEN "texts.onnx --input ids=4x32 --input ctx=4x16", "input \"ids\"", "input \"ctx\""},
@@ -160,12 +158,9 @@ static const struct {
     {"gpt2 --generate 2 --train", "--generate", "leave out --train"},
     {"no(such)file@.onnx", "no(such)file@.onnx", "no such file"},
 };
-enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
 START_TEST(what_does_not_fit_is_refused_in_one_line) {
-    ProgramRun got = run(wrong[_i].arguments);
-    ck_assert_msg(!got.out[0], "standard output: %s", got.out);
-    program_check_refusal(&got, 2, wrong[_i].what, wrong[_i].hint);
+    program_refuses("profile_model", &wrong[_i]);
 }
 END_TEST
 
@@ -291,7 +286,8 @@ int main(void) {
                                  {a_batch_that_nobody_told_is_said_to_be_one, 0},
                                  {other_batches_are_those_of_profiles_of_their_own, OPEN_FILES},
                                  {a_sample_more_is_known_where_the_file_leaves_it_open, 0},
-                                 {what_does_not_fit_is_refused_in_one_line, WRONG},
+                                 {what_does_not_fit_is_refused_in_one_line,
+                                  sizeof wrong / sizeof wrong[0]},
                                  {a_file_that_exists_is_a_file, 0},
                                  {inputs_of_another_command_replace_the_first_ones, 0},
                                  {numbers_of_a_file_decide_and_it_is_said, DECIDED},
