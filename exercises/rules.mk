@@ -1,5 +1,5 @@
 # exercises/rules.mk -- ./lab, the program of the exercises, and what it builds students' code with.
-.PHONY: lab-parts lab-profile exercises
+.PHONY: lab-parts lab-profile exercises tour
 
 # What the exercises stand on, their cases, the grader, and ./lab; what students write and what calls
 # it (lab-parts), and programs are apart.
@@ -63,6 +63,18 @@ exercises/.lab/skeletons/%.c: exercises/%.h
 	@$(keep_skeleton)
 exercises/.lab/skeletons/%.txt:
 	@$(keep_skeleton)
+
+# ---- the tour ----------------------------------------------------------------------------------
+# Five programs as anybody's own are: they see what the public headers declare.
+TOUR := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard exercises/tour/*.c)))
+$(TOUR): $(BUILD)/%: %.c $(LIBRARY) $(HEADERS)
+	@mkdir -p $(@D)
+	@$(STEP) 'compile $<' $(CC) -std=c11 -pedantic -O2 $(WARNINGS) \
+	    -I$(HEADERS:%/ridgepoint/ridgepoint.h=%) -o $@ $< $(LIBRARY) $(LIBS) -pthread
+tour: $(TOUR) ## run five small programs: a scalar engine, an op, a layer, a training, a profile
+	@for program in $^; do \
+	    echo "==== exercises/tour/$${program##*/}.c"; ./$$program || exit 1; \
+	done
 
 # ---- what the grader builds student code with --------------------------------------------------
 # One relocatable object per exercise: worker.c, the call file, exercises/support and an engine that

@@ -107,7 +107,7 @@ static Layer *read_layer(TextReader *reader) {
     if (known) return read_known(reader, known);
     for (int i = 0; (op = op_activation_at(i)); i++)
         if (strcmp(op->module, name) == 0) return reader_activation(reader, op);
-    reader_malformed(reader, reader->word, "a layer that there is not");
+    reader_malformed(reader, reader->word, "unknown layer");
     return NULL;
 }
 

@@ -69,8 +69,8 @@ static void say_shared(const Profile *profile, const SharedTime *shared, double 
         snprintf(upper, sizeof(upper), "; with all but arithmetic at the peak %.10s",
                  text_duration(shared->most).s);
     snprintf(advice->evidence, sizeof(advice->evidence),
-             "of %.10s any batch pays: optimizer %.10s, between ops %.10s, dispatch %.10s%s; each "
-             "sample more: %.12s",
+             "of %.10s any batch pays: optimizer %.10s, between ops %.10s, dispatch %.10s%s; per "
+             "extra sample: %.12s",
              text_duration(step).s, text_duration(shared->optimizer).s,
              text_duration(shared->between).s, text_duration(shared->dispatch).s, upper,
              text_bytes_si(profile->bytes_per_sample).s);

@@ -15,7 +15,7 @@ bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *
     advice->gain_high = high;
     advice->seconds = advice_known(step - step / (1.0 + advice->gain_low));
     snprintf(advice->apply, sizeof(advice->apply), "%.31s", advice->check);
-    snprintf(advice->assumes, sizeof(advice->assumes), "a process of its own is as this one");
+    snprintf(advice->assumes, sizeof(advice->assumes), "a fresh process behaves as this one");
     snprintf(
         advice->evidence, sizeof(advice->evidence),
         "%d rounds of a few steps with it, in turns with the step as it is: %.3f to %.3f times "

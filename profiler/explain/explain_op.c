@@ -201,11 +201,11 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     if (told.does[0]) flow_line(file, "computes", "%s", told.does);
     print_shapes(record, &told.story, file);
     if (record->op->flags & OP_VIEW) {
-        flow_line(file, "cost", "none: a view looks at the bytes that are there");
+        flow_line(file, "cost", "none: a view moves no bytes");
         return;
     }
     if (!op_is_counted(record->op, &record->params)) {
-        flow_line(file, "cost", "unknown: this op declares none, and nobody guesses");
+        flow_line(file, "cost", "unknown: this op declares none, and none is guessed");
         print_measured(&op->latency, file);
         return;
     }

@@ -116,8 +116,8 @@ static Status append(int file, const char *path, const char *text, size_t length
     off_t at = place_of(file, &whole);
     if (at < 0)
         return error_set(STATUS_FORMAT,
-                         "--history %s: its last line has no end, and is none of "
-                         "a history. HINT: another file",
+                         "--history %s: its last line is cut off, and not of a "
+                         "history. HINT: name another file",
                          path);
     errno = 0;
     bool written = ftruncate(file, at) == 0 && lseek(file, at, SEEK_SET) == at &&
@@ -126,7 +126,7 @@ static Status append(int file, const char *path, const char *text, size_t length
     if (written) return STATUS_OK;
     int number = errno ? errno : ENOSPC;
     if (ftruncate(file, at) != 0) number = errno;
-    return error_set(STATUS_IO, "--history %s: %s. HINT: a file that can be written", path,
+    return error_set(STATUS_IO, "--history %s: %s. HINT: name a file that can be written", path,
                      strerror(number));
 }
 
@@ -176,7 +176,7 @@ static double *read_times(json_t *from, const char *path, int line, int *n) {
         times[i] = json_number_value(json_array_get(from, i));
         if (times[i] >= 1e-12 && times[i] < 1e9) continue;
         memory_free(times);
-        refuse(path, line, "a run that is no time");
+        refuse(path, line, "a run is not a time");
         return NULL;
     }
     *n = (int)size;
@@ -191,11 +191,11 @@ static Status read_runs(json_t *from, const char *path, int line, HistoryEntry *
     if (error_pending() || !version) return error_status();
     if (!json_is_integer(version) || json_integer_value(version) < 1 ||
         json_integer_value(version) > INT32_MAX)
-        return refuse(path, line, "a metronome's version is no whole number from 1 on");
+        return refuse(path, line, "a metronome's version is not a whole number from 1 on");
     entry->metronome = (int)json_integer_value(version);
     entry->beats = read_times(json_object_get(from, "beats"), path, line, &beats);
     if (error_pending() || beats == entry->n_runs) return error_status();
-    return refuse(path, line, "as many beats as runs are expected");
+    return refuse(path, line, "expected as many beats as runs");
 }
 
 static Status read_entry(json_t *from, const char *path, int line, HistoryEntry *entry) {
@@ -204,7 +204,8 @@ static Status read_entry(json_t *from, const char *path, int line, HistoryEntry 
                            json_string_value(json_object_get(from, "work"))};
     if (!texts[0] || strcmp(texts[0], schema) != 0)
         return refuse(path, line, "its schema is not ridgepoint.history/v1");
-    if (!texts[1] || !texts[2]) return refuse(path, line, "it does not say when, or of what");
+    if (!texts[1] || !texts[2])
+        return refuse(path, line, "its date or what was profiled is missing");
     text_take_plain(texts[1], entry->created, sizeof(entry->created));
     entry->work = memory_new(strlen(texts[2]) + 1);
     if (!entry->work) return error_status();

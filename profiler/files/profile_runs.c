@@ -63,7 +63,7 @@ static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
 
 static Status take_metronome(const Run *run, json_t *from, ProfileMetronome *metronome) {
     if (json_integer_value(json_object_get(from, "version")) != metronome->version)
-        return refuse(run, "metronome", "version", "another than the first run's");
+        return refuse(run, "metronome", "version", "differs from the first run's");
     Status status =
         take(run, json_object_get(from, "product"), "metronome", "product", &metronome->product);
     if (!status)
@@ -76,7 +76,7 @@ static Status take_document(const Run *run, json_t *document, Profile *profile) 
     json_t *totals = json_object_get(document, "totals");
     json_t *layers = json_object_get(document, "layers");
     if (json_array_size(layers) != (size_t)profile->n_layers)
-        return refuse(run, "layers", "", "others than this profile's");
+        return refuse(run, "layers", "", "differ from this profile's");
     profile_take_difference(profile, document);
     Status status = take_phases(run, totals, "totals", profile->totals);
     if (!status)

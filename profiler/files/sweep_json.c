@@ -198,7 +198,7 @@ static bool is_text(json_t *object, const char *key, const char *text) {
 static Status read_document(json_t *document, const char *path, const char *command,
                             const char *cpu, Sweep *sweep) {
     json_t *points = json_object_get(document, "points"), *unit;
-    if (!is_text(document, "schema", schema)) return refuse(path, "it is no sweep");
+    if (!is_text(document, "schema", schema)) return refuse(path, "it is not a sweep");
     if (!is_text(document, "command", command))
         return refuse(path, "it is a sweep of another command");
     if (!is_text(document, "cpu", cpu)) return refuse(path, "it is a sweep of another processor");
@@ -206,7 +206,7 @@ static Status read_document(json_t *document, const char *path, const char *comm
     for (int64_t i = 0; i < sweep->n; i++)
         if (!read_point(json_array_get(points, (size_t)i), &sweep->points[i])) {
             char what[48];
-            snprintf(what, sizeof(what), "points[%lld] is none", (long long)i);
+            snprintf(what, sizeof(what), "points[%lld] is not a point", (long long)i);
             memset(sweep->points, 0, (size_t)sweep->n * sizeof(SweepPoint));
             return refuse(path, what);
         }
@@ -223,7 +223,7 @@ Status sweep_read_json(const char *path, const char *command, const char *cpu, S
     if (!text) return error_status();
     json_t *document = json_loadb(text, size, 0, NULL);
     Status status = document ? read_document(document, path, command, cpu, sweep)
-                             : refuse(path, "it is no sweep");
+                             : refuse(path, "it is not a sweep");
     json_decref(document);
     memory_free(text);
     return status;

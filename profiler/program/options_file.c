@@ -47,7 +47,8 @@ static const Flag *find(const Options *options, const char *name) {
 
 static bool take_network(Options *options, const char *name) {
     if (!name || options->n_models == OPTIONS_MAX_MODELS)
-        return options_refuse(options, "model: %s", name ? "too many" : "which? model = resnet50");
+        return options_refuse(options, "model: %s",
+                              name ? "too many" : "a name is missing, as in model = resnet50");
     options->models[options->n_models++] = name;
     return true;
 }

@@ -101,9 +101,7 @@ static bool schedule_makes_sense(const Options *options) {
         if (flags[i].given && options->epochs == 0)
             return options_refuse(options, "--%s is about training; add --epochs N", flags[i].name);
         if (flags[i].given && flags[i].changes && constant)
-            return options_refuse(options,
-                                  "--%s: a constant rate has none; --schedule cosine or step",
-                                  flags[i].name);
+            return options_refuse(options, "--%s needs --schedule cosine or step", flags[i].name);
     }
     return true;
 }
@@ -114,12 +112,11 @@ static bool fits_peaks(Options *options) {
     if (!known) return true;
     if (strcmp(options->device, "meta") != 0)
         return options_refuse(options,
-                              "--peaks %s: another machine's, and this one runs; "
-                              "--device meta counts for it",
+                              "--peaks %s is another machine, and this one would run; add "
+                              "--device meta",
                               known->name);
     if (options->has_dtype && options->precision != known->precision)
-        return options_refuse(options,
-                              "--peaks %s: its peak is of %s, and --dtype %s; leave it out",
+        return options_refuse(options, "--peaks %s is for %s, and --dtype is %s; leave out --dtype",
                               known->name, precision_brief(known->precision),
                               precision_brief(options->precision));
     options->precision = known->precision;
@@ -131,8 +128,8 @@ static bool counts_as(const Options *options) {
     const char *brief = precision_brief(options->precision);
     if (options->precision == PRECISION_FLOAT32) return true;
     if (strcmp(options->device, "meta") != 0)
-        return options_refuse(options, "--dtype %s: counted, not computed with; --device meta",
-                              brief);
+        return options_refuse(options,
+                              "--dtype %s is counted, not computed with; add --device meta", brief);
     if (options->precision == PRECISION_INT8 && !options->inference)
         return options_refuse(options, "--dtype int8: nothing trains in it; %s",
                               options->line->program == PROGRAM_MODEL ? "--inference"
@@ -167,7 +164,7 @@ static bool has_words(const Options *options) {
     if (options->sample >= 0 && options->epochs == 0)
         return options_refuse(options, "--sample is about training; add --epochs N");
     if (options->sample == 0 && options->prompt)
-        return options_refuse(options, "--prompt: --sample 0 writes nothing; leave out either");
+        return options_refuse(options, "--prompt: --sample 0 writes nothing; leave out one");
     bool writes = (options->epochs != 0 && options->sample != 0) || options->generate;
     if (!isnan(options->temperature) && !writes)
         return options_refuse(options, "--temperature: nothing is written; %s",
@@ -182,27 +179,27 @@ static bool fit_together(const Options *options) {
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
     if (options->has_activation && options->activation && options->n_layers == 2)
         return options_refuse(options,
-                              "--activation %s: no layers to stand between; --layers %lld,512,%lld",
+                              "--activation %s needs a hidden layer, as --layers %lld,512,%lld",
                               options->activation->name, (long long)options->layers[0],
                               (long long)options->layers[1]);
     if (options->save && options->json && options->n_sweeps > 0)
         return options_refuse(options,
-                              "--save %s: it is what --json writes, after each point; "
-                              "leave out either",
+                              "--save %s writes what --json would, after each point; "
+                              "leave out one",
                               options->save);
     if (options->save && options->json)
         return options_refuse(options,
-                              "--save %s: it is what --json writes, of %d runs; leave "
-                              "out either",
+                              "--save %s writes what --json would, of %d runs; leave "
+                              "out one",
                               options->save, OPTIONS_COMPARED_RUNS);
     if (options_draw(options, 1U << PAGE_ROOFLINE | 1U << PAGE_TIME) && options->no_peaks)
-        return options_refuse(options, "--svg: roofs are of ceilings; leave out --peaks none");
+        return options_refuse(options, "--svg: a roof needs ceilings; leave out --peaks none");
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
     if (options->runs > 1 && options->generate)
-        return options_refuse(options, "--runs: of steps; leave out --generate");
+        return options_refuse(options, "--runs measures steps; leave out --generate");
     if (options->try_advice && (options->generate || options->no_peaks))
-        return options_refuse(options, "--try: of steps and what holds them up; leave out --%s",
+        return options_refuse(options, "--try needs steps and ceilings; leave out --%s",
                               options->generate ? "generate" : "peaks none");
     if (options->depth >= 0 && !options->summary)
         return options_refuse(options, "--depth %lld needs --summary", (long long)options->depth);
@@ -214,7 +211,7 @@ static bool fit_together(const Options *options) {
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");
     if (options->line->argument && !options->model && !options->trend)
-        return options_refuse(options, "which network? %s --list names them; as in %s %s",
+        return options_refuse(options, "name a network: %s --list shows them; as in %s %s",
                               options->line->name, options->line->name, options->line->examples[0]);
     return options_of_several(options) && something_runs(options) &&
            options_files_differ(options) && trains(options);

@@ -97,13 +97,13 @@ static bool asks_one_question(const Options *options) {
     if (options->force && !options->compare)
         return options_refuse(options, "--force needs --compare FILE");
     if (options->history && (!options->history[0] || strcmp(options->history, "-") == 0))
-        return options_refuse(options, "--history: expected a file, which grows");
+        return options_refuse(options, "--history: expected a file, to which a line is added");
     if (options->trend && !options->history)
         return options_refuse(options, "--trend needs --history FILE");
     if (options->compare && (!options->compare[0] || strcmp(options->compare, "-") == 0))
         return options_refuse(options, "--compare: expected a file, as --save FILE makes it");
     if (beside && options->runs > RATIO_MOST / DIFF_LOOKS)
-        return options_refuse(options, "--runs %lld: of a comparison at most %d",
+        return options_refuse(options, "--runs %lld: a comparison takes at most %d",
                               (long long)options->runs, RATIO_MOST / DIFF_LOOKS);
     if (options->against && options->against_program) second = "against-program";
     if (beside && second && strcmp(beside, second) != 0)
@@ -121,17 +121,19 @@ static bool is_no_part(const Options *options) {
              (sweeps ? SWEEP : 0) | (options->trend ? TREND : 0);
     const char *flag = no_part_of(options, of);
     if (options->trend)
-        return !flag || options_refuse(options, "--%s: no part of --trend; leave out either", flag);
+        return !flag ||
+               options_refuse(options, "--%s does not go with --trend; leave out one", flag);
     if (question && several)
-        return options_refuse(options, "--%s: of one network, and %d are named; %s %s", question,
+        return options_refuse(options, "--%s takes one network, and %d are named; %s %s", question,
                               options->n_models,
                               sweeps ? "--sweep model=A,B, or leave out" : "leave out",
                               options->models[1]);
     if (question && flag)
-        return options_refuse(options, "--%s: no part of a %s; leave it out, or --%s", flag,
+        return options_refuse(options, "--%s does not go with a %s; leave it out, or --%s", flag,
                               sweeps ? "sweep" : "comparison", question);
-    return !flag || options_refuse(options, "--%s: of one network, and %d are named; leave out %s",
-                                   flag, options->n_models, options->models[1]);
+    return !flag ||
+           options_refuse(options, "--%s takes one network, and %d are named; leave out %s", flag,
+                          options->n_models, options->models[1]);
 }
 
 // ---- sweeps ------------------------------------------------------------------------------------
@@ -152,10 +154,10 @@ bool options_sweep_makes_sense(const Options *options) {
         bool alone;
         sweep_axis_learns(options->sweeps[i], &alone);
         if (alone && strcmp(options->device, "meta") == 0)
-            return options_refuse(options, "--sweep %s: nothing is learnt on the meta device",
+            return options_refuse(options, "--sweep %s: nothing trains on the meta device",
                                   options->sweeps[i]);
         if (alone && options->epochs == 0)
-            return options_refuse(options, "--sweep %s: of what is learnt alone; add --epochs N",
+            return options_refuse(options, "--sweep %s varies training alone; add --epochs N",
                                   options->sweeps[i]);
     }
     return true;
@@ -172,7 +174,7 @@ static bool limits(const Options *options) {
             return options_refuse(options, "--threshold %s needs --compare FILE or --against WHAT",
                                   limit->text);
         if (beside && threshold_is_percentile(limit))
-            return options_refuse(options, "--threshold %s: of one profile alone; leave out --%s",
+            return options_refuse(options, "--threshold %s judges one profile; leave out --%s",
                                   limit->text, beside);
     }
     if (threshold_needs_times(list) && strcmp(options->device, "meta") == 0)

@@ -69,7 +69,7 @@ const Flag options_flags[] = {
     {OF_MODEL, MODEL, true, "list", NULL, "the networks that have a name here", SWITCH(list)},
     {OF_MODEL, MODEL, true, "image", "SIDE", "of its images: 224, or 224x320 (the network's)",
      OTHER(take_image)},
-    {OF_MODEL, MODEL, true, "tokens", "N", "of its texts (the network's)",
+    {OF_MODEL, MODEL, true, "tokens", "N", "length of its texts (the network's)",
      COUNT(tokens, 1, 1 << 24)},
     {OF_MODEL, MODEL, false, "input", "WHAT",
      "of an ONNX file: NAME=1x3x224x224, NAME=FILE.npy,\n"

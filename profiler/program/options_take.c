@@ -227,7 +227,7 @@ bool take_sweep(Options *options, const Flag *flag, const char *text) {
 // It was taken before all others (options_file.c), but for one who asks for help.
 bool take_config(Options *options, const Flag *flag, const char *text) {
     return !options->config || strcmp(options->config, text) == 0 ||
-           refuse(options, flag, text, "one such file, and no second");
+           refuse(options, flag, text, "one file only");
 }
 // "none": then there are no verdicts
 bool take_peaks(Options *options, const Flag *flag, const char *text) {

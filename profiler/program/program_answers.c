@@ -45,7 +45,7 @@ static void print_budget(const Program *program, const Budget *budget) {
         printf("  measured peak    -: %s\n", program->device->has_data
                                                  ? "this machine has no memory for it"
                                                  : "nothing runs on the meta device");
-    printf("  a sample more    %s B: too much\n", text_count(budget->next_bytes).s);
+    printf("  one sample more  %s B: too much\n", text_count(budget->next_bytes).s);
     int64_t process = system_bytes("/proc/self/status", "VmHWM");
     if (program->device->on_host && budget->measured_bytes >= 0 && process > budget->measured_bytes)
         printf("  the process      %s B at most: %s of it are no tensors',\n"

@@ -100,13 +100,12 @@ static int64_t vocabulary_of(const Layer *model) {
 static Status take_shape(const Options *options, Shape input, Subject *subject) {
     if (input.ndim == 0)
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "%s: what it takes is not said. HINT: end it with the input's shape, as @ "
-                         "64x784",
+                         "%s: the input's shape is missing. HINT: end it with one, as @ 64x784",
                          subject->name);
     if (options->image[0] || options->tokens || options->classes)
         return error_set(STATUS_INVALID_ARGUMENT,
-                         "--image, --tokens and --classes are for networks of --list. HINT: the "
-                         "text says what it takes, behind its @");
+                         "--image, --tokens and --classes are for networks of --list. HINT: a "
+                         "text has its input's shape behind the @");
     bool runs = strcmp(options->device, "meta") != 0;
     if (shape_numel(input) == 0 && runs && !options->inference)
         return error_set(STATUS_INVALID_ARGUMENT,
@@ -147,8 +146,8 @@ static Status find_text(const Options *options, Subject *subject) {
 }
 
 static Status no_sizes(const char *given) {
-    return error_set(STATUS_INVALID_ARGUMENT,
-                     "--size is for what ONNX files leave open. HINT: %s is none", given);
+    return error_set(STATUS_INVALID_ARGUMENT, "--size is for ONNX files. HINT: %s is not one",
+                     given);
 }
 
 // ---- any ---------------------------------------------------------------------------------------
@@ -158,8 +157,8 @@ Status program_find_network(Program *program) {
     Subject *subject = &program->subject;
     const ZooModel *network = zoo_find(given);
     if (options->partial && !options_is_onnx(given))
-        return error_set(STATUS_INVALID_ARGUMENT, "--partial is for ONNX files. HINT: %s is none",
-                         given);
+        return error_set(STATUS_INVALID_ARGUMENT,
+                         "--partial is for ONNX files. HINT: %s is not one", given);
     if (network && options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input: %s takes %s. HINT: --%s", given,
                          network->vocabulary ? "texts" : "images",
@@ -176,7 +175,7 @@ Status program_find_network(Program *program) {
     if (!text && !there) return unknown(given);
     if (!text && options_is_onnx(given)) return program_find_onnx(program);
     if (options->n_inputs > 0)
-        return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is none",
+        return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is not one",
                          given);
     if (options->n_sizes > 0) return no_sizes(given);
     *subject = (Subject){.text = text ? given : NULL, .file = text ? NULL : given};

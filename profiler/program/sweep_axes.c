@@ -114,11 +114,11 @@ Status sweep_axes_take(const Options *options, Sweep *sweep) {
             return refuse(options->sweeps[i], "this axis was given before");
         sweep->n_axes++;
     }
-    const char *both = "sizes of layers are those of --sweep layers, too; leave out either";
+    const char *both = "sizes of layers are those of --sweep layers, too; leave out one";
     if (sweep_axis(sweep, "hidden") >= 0 && sweep_axis(sweep, "layers") >= 0)
         return refuse("hidden", both);
     if (sweep_axis(sweep, "fuse") >= 0 && (options->fuse || options->no_fuse))
-        return refuse("fuse", "--fuse or --no-fuse was given, too; leave out either");
+        return refuse("fuse", "--fuse or --no-fuse was given, too; leave out one");
     return sweep_begin(sweep);
 }
 

@@ -231,9 +231,9 @@ static void print_memory(const Profile *profile, FILE *file) {
     fprintf(file, "  kept for backward %s; inference alone %s; ",
             text_bytes_si(memory->saved_bytes).s, text_bytes_si(profile->inference_bytes).s);
     if (profile->one_batch)
-        fprintf(file, "takes this batch only\n");
+        fprintf(file, "the model takes no other batch\n");
     else
-        fprintf(file, "each sample more %s%s\n", profile->bytes_per_sample >= 0 ? "+" : "",
+        fprintf(file, "per extra sample %s%s\n", profile->bytes_per_sample >= 0 ? "+" : "",
                 text_bytes_si(profile->bytes_per_sample).s);
     report_print_changes(profile, file);
     if (profile->has_card) report_print_card(&profile->card, profile->cached_bytes, file);

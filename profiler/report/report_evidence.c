@@ -39,7 +39,7 @@ static void print_samples(const Profile *profile, FILE *file) {
              spread);
     text_print_wrapped(line, "", "  ", file);
     if (!profile->steady && step->count > 1)
-        fprintf(file, "surer than a median that moves: minimum %s, a quarter is below %s\n",
+        fprintf(file, "steadier than the median: minimum %s, lower quartile %s\n",
                 text_duration(step->statistics.min).s,
                 text_duration(step->statistics.lower_quartile).s);
 }
@@ -73,7 +73,7 @@ static void print_percentiles(const Latency *step, FILE *file) {
             separator = ", ";
             continue;
         }
-        fprintf(file, "%sp%g lacks %s sample%s: --percentiles", i ? "; " : "", wanted[i],
+        fprintf(file, "%sp%g needs %s more sample%s: --percentiles", i ? "; " : "", wanted[i],
                 text_count(missing).s, missing == 1 ? "" : "s");
         break;
     }
@@ -87,7 +87,8 @@ static void print_overhead(const Profile *profile, FILE *file) {
     fprintf(file, "layers from %s", second ? "a second pass" : "these steps");
     if (told && !report_is_busy(profile)) // not NaN
         fprintf(file, ", overhead %s (%.1f%% to %.1f%%)",
-                low > 0.0 ? text_percent(profile->overhead_fraction).s : "not told from noise",
+                low > 0.0 ? text_percent(profile->overhead_fraction).s
+                          : "cannot be told from noise",
                 100.0 * low, 100.0 * high);
     fprintf(file, "\n");
 }
@@ -114,7 +115,7 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
     if (profile->inference.count == 0 || report_is_busy(profile) ||
         !(alone->median > worth_saying * step))
         return;
-    fprintf(file, "forward only, measured later by itself, is slower than a step's: %s\n",
+    fprintf(file, "forward only ran later, by itself; the forward of a step takes less: %s\n",
             text_duration(step).s);
 }
 
@@ -123,8 +124,8 @@ static void print_noise(const Profile *profile, FILE *file) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
     if (step->n < 6)
-        fprintf(file, "%s sample%s say%s little: raise --iterations.\n", text_count(step->n).s,
-                step->n == 1 ? "" : "s", step->n == 1 ? "s" : "");
+        fprintf(file, "%s sample%s %s too few to be sure: raise --iterations.\n",
+                text_count(step->n).s, step->n == 1 ? "" : "s", step->n == 1 ? "is" : "are");
     else if (report_is_noise(profile) && !report_is_busy(profile))
         fprintf(file,
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"

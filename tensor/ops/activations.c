@@ -17,7 +17,7 @@ Tensor *tensor_activation(Tensor *x, const Op *activation) {
         error_set(STATUS_INVALID_ARGUMENT,
                   "activation: there is no tensor (NULL). HINT: only the activation may be absent");
     if (activation && !activation->module)
-        error_set(STATUS_INVALID_ARGUMENT, "activation: %s is none. HINT: such as op_relu",
+        error_set(STATUS_INVALID_ARGUMENT, "activation: %s is not one. HINT: such as op_relu",
                   activation->name);
     if (error_pending() || !activation) return error_pending() ? NULL : x;
     OpParams params = activation_params(activation);

@@ -1,5 +1,5 @@
 // test_own_op.c -- ops that are not in op_list.h, as a program defines them: what a descriptor may
-// leave out, and that what it gets wrong is refused with a message. tests/guest/own_op.c is one
+// leave out, and that what it gets wrong is refused with a message. exercises/tour/2_op.c is one
 // that gets all of it right.
 #include "layers/cost.h"
 #include "layers/train/fit.h"

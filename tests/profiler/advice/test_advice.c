@@ -24,7 +24,7 @@ START_TEST(a_larger_batch_shares_the_optimizer_dispatch_and_what_lies_between_op
     s.profile.has_machine = false;
     advice_check(sample_find(&s, "larger batch"),
                  (AdviceWanted){"larger batch: at least +20% samples/s, +19.2 kB", "--batch 256",
-                                "dispatch 0 s; each sample more: 100 B", 0.75 * 220e-6, -19200,
+                                "dispatch 0 s; per extra sample: 100 B", 0.75 * 220e-6, -19200,
                                 true});
     s.profile.batch = 1 << 23;
     ck_assert_ptr_null(sample_find(&s, "larger batch")); // the flag goes no further

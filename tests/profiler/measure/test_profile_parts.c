@@ -174,7 +174,7 @@ START_TEST(a_model_of_one_batch_is_profiled_with_that) {
     FILE *file = fmemopen(report, sizeof report - 1, "w");
     report_print(&profile, file);
     fclose(file);
-    ck_assert_msg(strstr(report, "takes this batch only") != NULL, "%s", report);
+    ck_assert_msg(strstr(report, "the model takes no other batch") != NULL, "%s", report);
     profile_free(&profile);
 }
 END_TEST

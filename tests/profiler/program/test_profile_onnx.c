@@ -115,7 +115,7 @@ START_TEST(other_batches_are_those_of_profiles_of_their_own) {
                   "%s", got.out);
     ck_assert_int_eq(sscanf(answer, "largest batch %31s", largest), 1);
     ck_assert_int_eq(sscanf(strstr(answer, "predicted peak"), "predicted peak %31s", predicted), 1);
-    ck_assert_int_eq(sscanf(strstr(answer, "a sample more"), "a sample more %31s", next), 1);
+    ck_assert_int_eq(sscanf(strstr(answer, "a sample more"), "one sample more %31s", next), 1);
     int64_t batch = whole(largest);
     ck_assert_int_gt(batch, 2);
     ck_assert_int_eq(peak_of(file, batch, peak), whole(predicted));
@@ -128,8 +128,8 @@ END_TEST
 
 // Beside what is measured of a larger batch, in a model of its own.
 START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
-    static const char *const says[][2] = {{OPEN "many.onnx", "each sample more +964 B"},
-                                          {OPEN "fixed.onnx", "takes this batch only"}};
+    static const char *const says[][2] = {{OPEN "many.onnx", "per extra sample +964 B"},
+                                          {OPEN "fixed.onnx", "the model takes no other batch"}};
     for (int i = 0; i < 2; i++) {
         char arguments[200];
         snprintf(arguments, sizeof arguments, "%s --peaks tests/fixtures/peaks.json", says[i][0]);

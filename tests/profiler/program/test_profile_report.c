@@ -155,7 +155,7 @@ START_TEST(a_forward_that_is_slower_alone_is_told) {
     for (int i = 0; i < 5; i++) {
         profile.inference.statistics.median = times[i] * step / (double)profile.accumulate;
         bool told =
-            says(&profile, "\nforward only, measured later by itself, is slower than a step's");
+            says(&profile, "\nforward only ran later, by itself; the forward of a step takes less");
         ck_assert_int_eq(told, times[i] > 1.05);
     }
     profile_free(&profile);
@@ -234,7 +234,7 @@ START_TEST(what_others_make_meaningless_is_left_out) {
         profile.others_share = shares[i];
         ck_assert_int_eq(says(&profile, "\n  Other programs had the cores for "), busy);
         ck_assert_int_eq(says(&profile, "888%"), !busy);
-        ck_assert_int_eq(says(&profile, "overhead not told from noise (-15.0% to 27.0%)"), !busy);
+        ck_assert_int_eq(says(&profile, "overhead cannot be told from noise (-15.0% to 27.0%)"), !busy);
         ck_assert_int_eq(says(&profile, " is past its roof"), !busy);
     }
     profile.others_share = 0.0;

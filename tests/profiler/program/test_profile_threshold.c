@@ -142,14 +142,14 @@ END_TEST
 // From `begin` to `end`, on one line.
 static void command_of(const char *begin, const char *end, char *command, size_t size) {
     static char readme[1 << 16];
-    FILE *file = fopen("README.md", "r");
-    ck_assert_msg(file != NULL, "README.md: run the tests from the root");
+    FILE *file = fopen("profiler/CI.md", "r");
+    ck_assert_msg(file != NULL, "profiler/CI.md: run the tests from the root");
     readme[fread(readme, 1, sizeof readme - 1, file)] = '\0';
     fclose(file);
     char *from = strstr(readme, "# .github/workflows/profile.yml");
     if (from) from = strstr(from, begin);
     char *to = from ? strstr(from, end) : NULL;
-    ck_assert_msg(to && (size_t)(to - from) < size, "README.md: no %s in its job", begin);
+    ck_assert_msg(to && (size_t)(to - from) < size, "profiler/CI.md: no %s in its job", begin);
     snprintf(command, size, "%.*s", (int)(to - from), from);
     for (char *c = command; (c = strchr(c, '\n'));) *c = ' ';
 }

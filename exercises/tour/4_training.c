@@ -1,3 +1,4 @@
+// 4_training.c -- a training loop: PyTorch's five lines, in C.
 #include <stdio.h>
 
 #include <ridgepoint/ridgepoint.h>
@@ -21,11 +22,13 @@ int main(void) {
         printf("loss %.3f\n", tensor_item(loss));
         scope_close(scope);
     }
-    if (error_pending()) printf("%s\n", error_message()); // the first thing that went wrong
+    int failed = error_pending();
+    if (failed) printf("%s\n", error_message()); // the first thing that went wrong
 
     optimizer_free(optimizer);
     layer_free(model);
     loader_free(loader);
     dataset_free(&digits);
     context_release_thread();
+    return failed;
 }
