@@ -120,8 +120,8 @@ LIBS = $(BLAS_LIBS) $(SYSTEM_LIBS) $(PROTOBUF_LIBS) -lm -ldl $(LDLIBS)
 # ---- sources -----------------------------------------------------------------------------------
 LIBRARY_FOLDERS := tensor tensor/ops autograd layers layers/train layers/models layers/files \
     layers/files/onnx profiler \
-    $(addprefix profiler/,record session measure machine explain advice compare report \
-    files look)
+    $(addprefix profiler/,base machine record measure compare advice report explain files look \
+    session)
 MAINS := $(wildcard profiler/profile_mlp.c profiler/profile_model.c)
 BLAS_SOURCES := $(wildcard tensor/blas_*.c)
 # What programs are made of and the library is not: it may print.
@@ -200,7 +200,7 @@ $(BUILD)/%.a:
 
 # A report says how its program was built, in a C string.
 BUILD_FLAGS = $(strip $(OPTIMIZE_VARIANT) $(FLOATING_POINT) $(CPPFLAGS) $(CFLAGS))
-$(BUILD)/profiler/report/environment.o: DEFINES = \
+$(BUILD)/profiler/base/environment.o: DEFINES = \
     '-DBUILD_FLAGS="$(subst ",\",$(subst \,\\,$(BUILD_FLAGS)))"'
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/sources

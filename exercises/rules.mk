@@ -88,7 +88,7 @@ LAB_PARTS_COMPILE = $(LAB_COMPILE) -DENGINE_WITHOUT_COSTS -ffunction-sections -f
 lab_objects = $(patsubst %.c,$(LAB)/object/%.o,$(1))
 LAB_ENGINE := $(call lab_objects,$(filter-out layers/cost.c $(BLAS_SOURCES),\
     $(wildcard tensor/*.c tensor/ops/*.c layers/*.c layers/files/model_text*.c)) tensor/blas_plain.c \
-    autograd/leaf.c exercises/grader/filter.c \
+    autograd/leaf.c \
     $(filter-out %/remote_training.c,$(wildcard exercises/support/*.c)))
 LAB_TRAINING := $(call lab_objects,$(filter-out autograd/leaf.c,$(wildcard autograd/*.c)) layers/train/loss.c \
     $(wildcard layers/train/optimizer*.c) exercises/support/remote_training.c)
@@ -99,7 +99,7 @@ LAB_SEEN := main __stack_chk_fail *_call lab_* mock_* reference_* tensor_* scope
     optimizer_name optimizer_flag
 # All that student code may include of ours.
 LAB_HEADERS := $(patsubst %,$(LAB)/include/%,\
-    $(filter-out layers/cost.h exercises/support/remote.h exercises/support/worker.h,\
+    $(filter-out layers/cost.h $(addprefix exercises/support/,filter.h remote.h worker.h),\
     $(wildcard exercises/ex*.h exercises/support/*.h tensor/*.h autograd/*.h layers/*.h layers/train/*.h)))
 
 lab-parts: $(LAB)/tools $(LAB_WORKERS) $(LAB_HEADERS)

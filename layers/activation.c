@@ -36,8 +36,8 @@ static void set_type(ActivationLayer *self, const Op *op) {
 Layer *activation_new_with(const Op *op, const float *values) {
     static const LayerType any = {.name = "Activation", .size = sizeof(ActivationLayer)};
     if (op && !op->module) {
-        error_set(STATUS_INVALID_ARGUMENT, "activation_new: %s is not an activation. HINT: such as op_relu",
-                  op->name);
+        error_set(STATUS_INVALID_ARGUMENT,
+                  "activation_new: %s is not an activation. HINT: such as op_relu", op->name);
         return NULL;
     }
     ActivationLayer *self = (ActivationLayer *)layer_new(&any);

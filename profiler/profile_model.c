@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "layers/models/zoo.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 
 // ---- all of them -------------------------------------------------------------------------------
 static void list(void) {

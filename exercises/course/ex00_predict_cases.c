@@ -2,7 +2,7 @@
 // student's own.
 #include <stdio.h>
 
-#include "exercises/grader/answers.h"
+#include "exercises/course/answers.h"
 
 static Status guess(Draw *draw, CaseRun *run, const char *key, const char *compare) {
     Answers answers = {.name = "predict.txt", .text = (char *)draw->beside};

@@ -5,7 +5,7 @@
 
 #include "exercises/course/parts.h"
 #include "exercises/course/values.h"
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 
 // ---- a run -------------------------------------------------------------------------------------
 // "5*10 + 5": the shapes that are counted.

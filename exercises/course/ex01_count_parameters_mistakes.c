@@ -6,7 +6,7 @@
 
 #include "exercises/support/model_line.h"
 #include "exercises/support/worker.h"
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 
 // ---- changes of one layer ----------------------------------------------------------------------
 static bool is_bias(const Parameter *parameter) { return strcmp(parameter->name, "bias") == 0; }

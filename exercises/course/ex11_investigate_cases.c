@@ -2,8 +2,8 @@
 // sweep.csv and against each other. No time is judged.
 #include <stdio.h>
 
+#include "exercises/course/answers.h"
 #include "exercises/course/sweep_text.h"
-#include "exercises/grader/answers.h"
 
 enum { MOST_BATCH = 1024 };
 #define TOLERANCE 0.01 // numbers may be copied rounded

@@ -24,7 +24,7 @@ typedef union Value {
 } Value;
 
 // What the grader's own record of a run tells, rather than the student's function: a worker asks
-// for every reading of a clock, and tells whatever it does that takes time (scene/scene.h).
+// for every reading of a clock, and tells whatever it does that takes time (course/scene.h).
 typedef enum Recorded {
     RECORDED_NOTHING,                // the function says it
     RECORDED_WORKS,                  // how often the work ran

@@ -1,13 +1,13 @@
 // latency_samples.h -- what a measurement of exercise 06 has to say: the samples are the work's own
-// schedule, what they say is profiler/statistics; wrong values are other statistics of the same
-// samples, or other samples.
+// schedule, what they say is profiler/base/statistics; wrong values are other statistics of the
+// same samples, or other samples.
 #ifndef EXERCISES_COURSE_LATENCY_SAMPLES_H
 #define EXERCISES_COURSE_LATENCY_SAMPLES_H
 
 #include "exercises/course/exercise.h"
 #include "exercises/course/wrong_clock.h"
 #include "exercises/scene/virtual_time.h"
-#include "profiler/measure/statistics.h"
+#include "profiler/base/statistics.h"
 
 enum { LATENCY_MOST_RUNS = 2048 };
 

@@ -7,8 +7,8 @@
 
 #include "exercises/support/model_line.h"
 #include "layers/cost.h"
-#include "profiler/profiler.h"
 #include "profiler/report/preset.h"
+#include "profiler/session/profiler.h"
 
 Status model_case_begin(ModelCase *model_case, const char *text, CaseRun *run) {
     *model_case = (ModelCase){.context = context_new()};

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/build_parts.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_SOURCE = 1 << 20, MOST_ARRAYS = 512 << 20 };

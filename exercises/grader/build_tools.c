@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/build_parts.h"
 #include "exercises/grader/confine.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 static const ConfineLimits tool_limits = {.wall_seconds = 20.0,

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/confine_parts.h"
-#include "exercises/grader/filter.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/support/filter.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

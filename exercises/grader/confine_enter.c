@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "exercises/grader/filter.h"
+#include "exercises/support/filter.h"
 
 enum { OPEN_FILES = 64, STACK_BYTES = 8 << 20, MOST_SIGNALS = 64 };
 

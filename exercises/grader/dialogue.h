@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
+#include "exercises/course/scene.h"
 #include "exercises/grader/judge.h"
-#include "exercises/scene/scene.h"
 #include "exercises/support/worker.h"
 
 typedef enum DialogueEnd {

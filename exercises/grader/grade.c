@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/grade_parts.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

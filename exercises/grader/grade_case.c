@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/grade_parts.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_BESIDE = 1 << 20 };

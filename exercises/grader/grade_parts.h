@@ -3,7 +3,7 @@
 #ifndef EXERCISES_GRADER_GRADE_PARTS_H
 #define EXERCISES_GRADER_GRADE_PARTS_H
 
-#include "exercises/grader/answers.h"
+#include "exercises/course/answers.h"
 #include "exercises/grader/build.h"
 #include "exercises/grader/confine.h"
 #include "exercises/grader/grade.h"

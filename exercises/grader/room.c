@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_DEPTH = 8, MOST_LEVELS = 100, MOST_COPY = 64 << 20, FEWEST_FILES = 200 };

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "exercises/course/key.h"
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "layers/files/whole_file.h"
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 #include "tensor/memory.h"
 
 typedef struct AnswerFiles {

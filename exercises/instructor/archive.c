@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "tensor/memory.h"
 
 // ---- kinds -------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/confine.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "layers/files/whole_file.h"
 #include "tensor/memory.h"

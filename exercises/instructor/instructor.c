@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

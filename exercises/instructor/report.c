@@ -12,7 +12,7 @@
 #include "exercises/lab/formats.h"
 #include "exercises/lab/pages.h"
 #include "layers/files/whole_file.h"
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 #include "tensor/memory.h"
 
 enum { MOST_SHOWN = 10 };

@@ -9,7 +9,7 @@
 #include "exercises/instructor/instructor.h"
 #include "exercises/lab/formats.h"
 #include "layers/files/whole_file.h"
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 #include "tensor/memory.h"
 
 // ---- result.json -------------------------------------------------------------------------------

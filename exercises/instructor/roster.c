@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/instructor/submissions.h"
 #include "tensor/memory.h"
 

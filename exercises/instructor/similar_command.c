@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exercises/course/table_text.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/instructor/similar.h"
 #include "tensor/memory.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "tensor/memory.h"
 
 enum { MOST_INNER = 4, MOST_DEPTH = 32, MOST_COPIES = 100 };

@@ -4,7 +4,7 @@
 
 #include "exercises/grader/judge.h"
 #include "exercises/lab/formats.h"
-#include "profiler/files/json_writer.h"
+#include "profiler/base/json_writer.h"
 
 enum { RESULT_VERSION = 2 };
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "exercises/lab/formats.h"
-#include "profiler/files/escape.h"
-#include "profiler/files/junit.h"
-#include "profiler/report/text.h"
+#include "profiler/base/escape.h"
+#include "profiler/base/text.h"
+#include "profiler/files/exports.h"
 
 // ---- CSV: commas, CR LF, quotes doubled --------------------------------------------------------
 static void put_row(const Result *result, const ResultCase *of_case, WholeFile *file) {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/screen.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/memory.h"
 
 static Status fill_case(const GradeResult *grade, const ExerciseResult *exercise,

@@ -5,7 +5,7 @@
 #define EXERCISES_LAB_FORMATS_H
 
 #include "exercises/grader/grade.h"
-#include "profiler/files/json_writer.h"
+#include "profiler/base/json_writer.h"
 
 // ---- result.json --------------------------------------------------------------------------------
 // A grade as one canonical file, of which every other format is a transform. The same submission

@@ -9,10 +9,10 @@
 #include "exercises/course/table_text.h"
 #include "exercises/lab/command.h"
 #include "layers/files/whole_file.h"
+#include "profiler/base/system.h"
+#include "profiler/base/text.h"
 #include "profiler/machine/machine.h"
-#include "profiler/measure/system.h"
-#include "profiler/profiler.h"
-#include "profiler/report/text.h"
+#include "profiler/session/profiler.h"
 #include "tensor/clock.h"
 
 // ---- sweep.csv: the batch sizes of exercise 11 --------------------------------------------------

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "exercises/course/table_text.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/command.h"
 #include "exercises/lab/mystery.h"
 #include "layers/files/whole_file.h"

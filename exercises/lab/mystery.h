@@ -4,7 +4,7 @@
 #define EXERCISES_LAB_MYSTERY_H
 
 #include "exercises/lab/mystery_model.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 // So many threads, that a seed is the same program on any machine; on one core it is one.
 enum { MYSTERY_THREADS = 2 };

@@ -6,7 +6,7 @@
 #include "exercises/lab/mystery.h"
 #include "layers/files/whole_file.h"
 #include "profiler/explain/explain.h"
-#include "profiler/files/profile_csv.h"
+#include "profiler/files/exports.h"
 #include "profiler/look/page.h"
 #include "profiler/report/report.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "layers/layer.h"
-#include "profiler/measure/system.h"
+#include "profiler/base/system.h"
 #include "tensor/context.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"

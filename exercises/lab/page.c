@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/memory.h"
 
 static void put(Page *page, const char *bytes, size_t count) {

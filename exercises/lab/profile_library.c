@@ -8,10 +8,10 @@
 #include "layers/cost.h"
 #include "layers/train/optimizer.h"
 #include "profiler/machine/machine.h"
-#include "profiler/profile.h"
-#include "profiler/profiler.h"
+#include "profiler/measure/profile.h"
 #include "profiler/report/preset.h"
 #include "profiler/report/report.h"
+#include "profiler/session/profiler.h"
 #include "tensor/context.h"
 
 // In place of support/layer_shape.c: here models are real ones, so their shapes are found by a dry

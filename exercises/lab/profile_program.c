@@ -17,7 +17,7 @@
 #include "exercises/ex09_profile_forward_pass.h"
 #include "exercises/lab/profile_library.h"
 #include "exercises/support/model_line.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/context.h"
 
 // A file that does not compile is left out, and its function is then NULL.

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
-#include "profiler/files/json_writer.h"
+#include "exercises/course/text_file.h"
+#include "profiler/base/json_writer.h"
 
 #define SCHEMA "ridgepoint.progress/v1"
 

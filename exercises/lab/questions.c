@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/command.h"
 #include "tensor/memory.h"
 

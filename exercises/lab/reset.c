@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/command.h"
 #include "layers/files/whole_file.h"
 #include "tensor/memory.h"

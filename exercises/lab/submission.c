@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "exercises/course/sha256.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/command.h"
 #include "exercises/lab/formats.h"
 #include "layers/files/whole_file.h"

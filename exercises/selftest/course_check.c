@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/pages.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/formats.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"

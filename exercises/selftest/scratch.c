@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/selftest/selftest.h"
 #include "tensor/memory.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/filter.h"
+#include "exercises/support/filter.h"
 #include "tensor/context.h"
 
 struct Answer {

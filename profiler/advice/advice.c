@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "profiler/advice/advice_rules.h"
-#include "profiler/report/report.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/given.h"
 
 static AdviceRule *const rules[] = {
@@ -50,8 +49,8 @@ enum { INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
 static void print_line(const Advice *advice, int number, FILE *file) {
     char mark[16] = "-";
     if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
-    Text check = text_fit(advice->check, REPORT_WIDTH - CHECK_COLUMN);
-    Text text = text_fit(advice->text, REPORT_WIDTH - INDENT - 1 - text_width(check.s));
+    Text check = text_fit(advice->check, TEXT_COLUMNS - CHECK_COLUMN);
+    Text text = text_fit(advice->text, TEXT_COLUMNS - INDENT - 1 - text_width(check.s));
     int gap = CHECK_COLUMN - INDENT - text_width(text.s);
     fprintf(file, "  %-3s%s%*s%s\n", mark, text.s, gap > 1 ? gap : 1, "", check.s);
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 RIDGEPOINT_API_BEGIN
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "profiler/advice/advice_rules.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 
 enum {
     LARGER = PROBE_LARGER, // times the batch: twice is often within the spread of two runs

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "profiler/advice/advice_rules.h"
-#include "profiler/report/report_table.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
+#include "profiler/measure/profile_words.h"
 
 static const double least_share = 0.02;   // of the step: below, a change is not worth it
 static const double least_wait = 0.05;    // of the step, spent on waiting for data
@@ -181,9 +181,9 @@ bool advice_far_from_roof(const Profile *profile, double step, Advice *advice) {
     advice->seconds = fmin(advice_known(most - roof / far), step);
     advice->worth = advice->seconds >= least_share * step;
     SAY(text, "%.60s: %.6s of the step, %.6s of its roof: why?",
-        text_fit(report_layer_name(profile, slowest).s, 14).s,
+        text_fit(profile_layer_title(profile, slowest).s, 14).s,
         text_percent(fmin(most / step, 1.0)).s, text_percent(roof / most).s);
-    report_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
+    profile_explain_flag(slowest->path, 24, advice->check, sizeof(advice->check));
     SAY(evidence, "%.12s, its roof allows %.12s; at %.6s of it %.12s less%.100s",
         text_duration(most).s, text_duration(roof).s, text_percent(far).s,
         text_duration(advice->seconds).s, largest_term(&slowest->phase[REPORT_STEP].terms, most).s);
@@ -196,7 +196,7 @@ bool advice_threads(const Profile *profile, double step, Advice *advice) {
     const double least = -0.05; // of units/s: what costs more would not do
     int enough = profile_threads_enough(profile);
     if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
-    if (enough >= profile->threads || report_is_busy(profile)) return false;
+    if (enough >= profile->threads || profile_is_busy(profile)) return false;
     SAY(check, "--threads %d", enough);
     if (!advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) return false;
     if (advice->gain_low < least) return false;

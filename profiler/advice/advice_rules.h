@@ -3,7 +3,7 @@
 #define PROFILER_ADVICE_ADVICE_RULES_H
 
 #include "profiler/advice/advice.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 
 // What a step spends however many samples are in it: provably (`least`), and with all that
 // arithmetic at the machine's peak would not need (`most`; NaN without a machine).

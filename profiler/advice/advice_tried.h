@@ -4,7 +4,7 @@
 #define PROFILER_ADVICE_ADVICE_TRIED_H
 
 #include "profiler/advice/advice.h"
-#include "profiler/files/profile_runs.h"
+#include "profiler/compare/profile_diff.h"
 
 typedef struct Tried {
     Advice advice;            // that flags can apply

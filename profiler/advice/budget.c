@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "profiler/advice/budget_parts.h"
-#include "profiler/measure/system.h"
+#include "profiler/base/system.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 

@@ -6,7 +6,7 @@
 #ifndef PROFILER_ADVICE_BUDGET_H
 #define PROFILER_ADVICE_BUDGET_H
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 RIDGEPOINT_API_BEGIN
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 
 enum { MOST_ROWS = 12, PATH_WIDTH = 18, VERDICT = 240 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/files/profile_json_parts.h"
+#include "profiler/measure/profile_words.h"
 #include "tensor/memory.h"
 
 static const double doubt = 0.05; // of a step, and of all layers together, over all looks

@@ -4,8 +4,26 @@
 #ifndef PROFILER_COMPARE_PROFILE_DIFF_H
 #define PROFILER_COMPARE_PROFILE_DIFF_H
 
-#include "profiler/files/profile_read.h"
+#include "profiler/base/environment.h"
+#include "profiler/measure/profile.h"
 #include "profiler/measure/ratio.h"
+
+typedef struct SavedProfile { // read back (files/saved.h)
+    // Of each latency its count, its median and `across`; of memory the peaks; no ops, no machine.
+    Profile profile;
+    Environment environment;
+    char created[32], gpu[ENVIRONMENT_DEVICE];
+} SavedProfile;
+
+// Of one process's document (files/saved.h), what a change is judged by.
+typedef struct RunFigures {
+    double units_per_second;
+    double phase[REPORT_COUNT]; // seconds, medians; 0: there was none
+    int64_t units;              // of a step
+    double beat;                // by which the step is divided (profile_beat); NaN: it is not
+    int threads;
+    int64_t peak_bytes;
+} RunFigures;
 
 typedef struct DiffTime { // of the step, or of a layer's forward, backward or optimizer
     const char *path;     // the profile's; "" of the step

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 
 enum { PLOT_COLUMNS = 66, PLOT_ROWS = 12, LABEL = 10, AXIS = 11, NARROW_AXIS = 9, MOST_FITS = 4 };
 

@@ -1,6 +1,6 @@
 // threshold.h -- limits that a profile is held to, by itself or beside a base. A limit holds where
 // the whole interval of a time is within it, and is broken where all of it is beyond; else it
-// cannot be told. Not here: files for a CI (files/junit.h).
+// cannot be told. Not here: files for a CI (files/exports.h).
 //
 //     ThresholdList list = {0};
 //     threshold_parse("latency:10ms,flops:+0%,layer:fc*:+5%", &list);

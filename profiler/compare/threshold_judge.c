@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 #include "profiler/compare/threshold_parts.h"
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
 
 const char *threshold_verdict_name(ThresholdVerdict verdict) {
     static const char *const names[] = {"holds", "broken", "cannot be told", "unknown"};

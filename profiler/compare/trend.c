@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/memory.h"
 
 static const double worth = 0.02, confidence = 0.99;

@@ -1,10 +1,28 @@
 // trend.h -- a history for people: of each work a line that shows how it went, and the entries at
-// which it changed. Not here: the file (files/history.h).
+// which it changed. Not here: the file (files/saved.h).
 #ifndef PROFILER_COMPARE_TREND_H
 #define PROFILER_COMPARE_TREND_H
 
-#include "profiler/files/history.h"
+#include <stdint.h>
+#include <stdio.h>
+
 #include "profiler/measure/ratio.h"
+
+typedef struct HistoryEntry {
+    char created[32]; // "2026-11-26T20:21:00Z"
+    // What was profiled, and on what: entries alike in it are compared.
+    char *work;    // owned; "profile_mlp --batch 8; MLP 784-10, 2 threads, AMD EPYC"
+    double *runs;  // owned; seconds of a step, the median of each process; NULL: nothing ran
+    double *beats; // owned; what each is divided by (profile_beat); NULL: by nothing
+    int n_runs;
+    int metronome; // its version; 0: none
+    int64_t peak_bytes, total_flops, parameters;
+} HistoryEntry;
+
+typedef struct History {
+    HistoryEntry *entries; // owned; in the order of the file
+    int n;
+} History;
 
 typedef struct TrendChange {
     int entry;    // of the history: the first that is different, from 0

@@ -12,12 +12,12 @@
 // In whichever case: the report says "Adam update", and few would type it so.
 static bool is_meant(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
     return fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 ||
-           fnmatch(pattern, report_layer_name(profile, layer).s, FNM_CASEFOLD) == 0;
+           fnmatch(pattern, profile_layer_title(profile, layer).s, FNM_CASEFOLD) == 0;
 }
 
 static Status refuse(const Profile *profile, const char *pattern) {
     char names[256];
-    report_layer_names(profile, names, sizeof(names));
+    profile_layer_titles(profile, names, sizeof(names));
     return error_set(STATUS_INVALID_ARGUMENT,
                      "explain: no layer is called %s. HINT: there %s %s; \"*\" stands for any "
                      "letters",

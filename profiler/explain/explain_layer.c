@@ -13,7 +13,7 @@ static Text shown_name(const char *path) { return text_fit_end(path, NAME_SHOWN)
 
 static void print_title(const Profile *profile, const ProfileLayer *layer, FILE *file) {
     char shape[SHAPE_TEXT];
-    Text name = report_layer_name(profile, layer);
+    Text name = profile_layer_title(profile, layer);
     bool renamed = strcmp(name.s, layer->path) != 0;
     Flow flow = flow_open(file, NULL);
     flow_say(&flow, "%s", shown_name(name.s).s);
@@ -218,7 +218,7 @@ static void print_sum(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     fputc('\n', file);
     flow_line(file, NULL, "%s in all: the row of the report",
-              shown_name(report_layer_name(profile, layer).s).s);
+              shown_name(profile_layer_title(profile, layer).s).s);
     print_count(layer->phase, "products", macs_of, "multiply-adds", file);
     print_count(layer->phase, "total", op_cost_total_flops, "FLOP", file);
     print_count(layer->phase, "bytes", bytes_of, "B", file);

@@ -190,7 +190,7 @@ void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds,
                      FILE *file) {
     RooflineInput input = profile_phase_input(phase, seconds);
-    explain_terms(&phase->terms, seconds, file);
+    report_terms(&phase->terms, seconds, file);
     explain_evidence(profile, &input, file);
 }
 
@@ -214,7 +214,7 @@ void explain_op(const Profile *profile, const ProfileOp *op, FILE *file) {
     print_roof(profile, op, file);
     print_measured(&op->latency, file);
     TimeTerms terms = profile_op_terms(profile, op);
-    explain_terms(&terms, latency_median(&op->latency), file);
+    report_terms(&terms, latency_median(&op->latency), file);
     RooflineInput input = profile_op_input(op);
     explain_evidence(profile, &input, file);
 }

@@ -1,33 +1,11 @@
-// explain_parts.h -- internal to profiler/: what the parts of --explain share: lines that wrap,
-// counts derived once more from shapes, and how one op is told.
+// explain_parts.h -- internal to profiler/: what the parts of --explain share: counts derived
+// once more from shapes, and how one op is told.
 #ifndef PROFILER_EXPLAIN_EXPLAIN_PARTS_H
 #define PROFILER_EXPLAIN_EXPLAIN_PARTS_H
 
+#include "profiler/base/flow.h"
+#include "profiler/base/text.h"
 #include "profiler/explain/explain.h"
-#include "profiler/report/text.h"
-
-// ---- explain_flow.c: text that wraps at the report's width -----------------------------------
-typedef struct Flow {
-    FILE *file;
-    int column, indent; // where the next word goes; where a new line begins
-    bool begun;         // a word was written
-    int length;         // of the word so far
-    char word[63];      // longer ones, which no line holds, are cut
-} Flow;
-Flow flow_open(FILE *file, const char *label); // NULL: a heading, at the left margin
-void flow_say(Flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void flow_close(Flow *flow);
-// All three at once.
-void flow_line(FILE *file, const char *label, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-typedef struct Term {
-    const char *name;
-    uint64_t value;
-} Term;
-// "forward 12 + backward 30 = 42 B", without what is 0. Terms that do not add up to `total` are
-// only listed, and the total is told apart from them.
-void flow_sum(Flow *flow, const Term terms[], int n, uint64_t total, const char *unit);
 
 // ---- explain_story.c: what an op computed here, of which operands ----------------------------
 typedef struct Told {

@@ -71,7 +71,7 @@ static void print_backward(const Profile *profile, FILE *file) {
                     "weight");
     if (spared > 0 && weight == forward && forward - spared == input)
         flow_say(&flow, "; %s has the second alone, since its input needs none: %s - %s = %s",
-                 only ? report_layer_name(profile, only).s : "what reads the batch",
+                 only ? profile_layer_title(profile, only).s : "what reads the batch",
                  text_count((int64_t)forward).s, text_count((int64_t)spared).s,
                  text_count((int64_t)input).s);
     flow_close(&flow);
@@ -87,7 +87,7 @@ static void print_time(const Profile *profile, FILE *file) {
     bool few = profile->n_layers <= FEW_LAYERS;
     for (int i = 0; i < profile->n_layers; i++) {
         uint64_t own = explain_nanoseconds(profile_layer_seconds(&profile->layers[i]));
-        if (few) names[i] = report_layer_name(profile, &profile->layers[i]);
+        if (few) names[i] = profile_layer_title(profile, &profile->layers[i]);
         if (few) terms[i] = (Term){names[i].s, own};
         layers += own;
     }
@@ -167,7 +167,7 @@ static void print_kept(const Profile *profile, FILE *file) {
                       text_count(profile->measured.saved_bytes).s);
             return;
         }
-        names[n] = report_layer_name(profile, layer);
+        names[n] = profile_layer_title(profile, layer);
         terms[n] = (Term){names[n].s, (uint64_t)layer->saved_bytes};
         n++;
     }

@@ -1,10 +1,10 @@
 // annotation.c -- workflow commands, a line each.
-#include "profiler/files/annotation.h"
+#include "profiler/files/exports.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 
 bool annotation_wanted(void) {
     const char *told = getenv("GITHUB_ACTIONS");

@@ -1,10 +1,10 @@
 // gbench.c -- writes what github.com/google/benchmark, docs/user_guide.md, "Output Formats", has.
-#include "profiler/files/gbench.h"
+#include "profiler/files/exports.h"
 
 #include <stdio.h>
 
+#include "profiler/base/environment.h"
 #include "profiler/files/profile_json_parts.h"
-#include "profiler/report/environment.h"
 #include "tensor/version.h"
 
 static void write_context(JsonWriter *json, const Profile *profile, const char *command) {

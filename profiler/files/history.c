@@ -1,5 +1,5 @@
 // history.c -- appends and reads lines of JSON.
-#include "profiler/files/history.h"
+#include "profiler/files/saved.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "profiler/files/input_file.h"
+#include "profiler/base/environment.h"
+#include "profiler/base/input_file.h"
+#include "profiler/base/text.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/measure/ratio.h"
-#include "profiler/report/environment.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.history/v1";

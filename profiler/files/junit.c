@@ -1,9 +1,9 @@
 // junit.c -- suites of cases, each counted before it is written.
-#include "profiler/files/junit.h"
+#include "profiler/files/exports.h"
 
 #include <string.h>
 
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 
 static JunitCase case_at(const JunitCases *cases, int i) {
     JunitCase one;

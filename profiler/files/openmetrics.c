@@ -1,11 +1,11 @@
 // openmetrics.c -- families of gauges, each with what it is of, by one table.
-#include "profiler/files/openmetrics.h"
+#include "profiler/files/exports.h"
 
 #include <string.h>
 
 #include "layers/files/whole_file.h"
-#include "profiler/report/environment.h"
-#include "profiler/report/text.h"
+#include "profiler/base/environment.h"
+#include "profiler/base/text.h"
 #include "tensor/version.h"
 
 // ---- one line ----------------------------------------------------------------------------------

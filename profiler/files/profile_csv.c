@@ -1,9 +1,9 @@
 // profile_csv.c -- rows of a profile, for a spreadsheet.
-#include "profiler/files/profile_csv.h"
+#include "profiler/files/exports.h"
 
 #include <inttypes.h>
 
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 
 static void put_real(WholeFile *file, double value) {
     whole_file_print(file, isfinite(value) ? ",%.9g" : ",", value);

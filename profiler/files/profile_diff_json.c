@@ -1,5 +1,5 @@
 // profile_diff_json.c -- the document of a comparison.
-#include "profiler/files/profile_diff_json.h"
+#include "profiler/files/exports.h"
 
 #include <math.h>
 

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "layers/files/onnx.h"
+#include "profiler/base/environment.h"
 #include "profiler/files/profile_json_parts.h"
-#include "profiler/machine/machine_write.h"
-#include "profiler/report/environment.h"
+#include "profiler/machine/machine_parts.h"
 #include "profiler/report/report_table.h"
 
 // ---- sections --------------------------------------------------------------------------------
@@ -273,13 +273,6 @@ static void write_config(JsonWriter *json, const char *lines) {
         lines += length + (lines[length] == '\n');
     }
     json_writer_end_array(json);
-}
-
-const char *profile_kind_name(ProfileKind kind) {
-    static const char *const names[] = {[PROFILE_TRAINING] = "training",
-                                        [PROFILE_BACKWARD] = "backward",
-                                        [PROFILE_INFERENCE] = "inference"};
-    return names[kind];
 }
 
 void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,

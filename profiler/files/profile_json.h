@@ -3,9 +3,9 @@
 #ifndef PROFILER_FILES_PROFILE_JSON_H
 #define PROFILER_FILES_PROFILE_JSON_H
 
-#include "profiler/files/json_writer.h"
-#include "profiler/profile.h"
-#include "profiler/report/loss_plot.h"
+#include "profiler/base/json_writer.h"
+#include "profiler/measure/profile.h"
+#include "profiler/report/plots.h"
 
 typedef struct ProfileTraining { // what training after the profile reached
     const char *data;            // "generated digits", or the folder; NULL: there was no training,

@@ -3,7 +3,7 @@
 #ifndef PROFILER_FILES_PROFILE_JSON_PARTS_H
 #define PROFILER_FILES_PROFILE_JSON_PARTS_H
 
-#include "profiler/files/json_members.h"
+#include "profiler/base/json_writer.h"
 #include "profiler/files/profile_json.h"
 
 void json_shape(JsonWriter *json, const char *key, Shape shape);              // ndim -1: null
@@ -25,6 +25,5 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
                    const char *command);
 void json_created(JsonWriter *json);
 void json_date(JsonWriter *json, const char *key); // the same by another name
-const char *profile_kind_name(ProfileKind kind);   // "training"
 
 #endif

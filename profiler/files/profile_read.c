@@ -1,16 +1,17 @@
 // profile_read.c -- reads a profile by jansson. What is missing, of another kind or out of range is
 // refused by its place; what only newer writers have may be absent.
-#include "profiler/files/profile_read.h"
+#include "profiler/files/saved.h"
+#include "profiler/measure/profile_words.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/files/input_file.h"
+#include "profiler/base/input_file.h"
+#include "profiler/base/text.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/measure/ratio.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 enum { MOST_LAYERS = 1 << 14 };

@@ -1,11 +1,10 @@
 // profile_runs.c -- reads medians from profiles in JSON, by jansson, and puts them beside this
 // one's.
-#include "profiler/files/profile_runs.h"
+#include "profiler/files/saved.h"
 
 #include <jansson.h>
 #include <string.h>
 
-#include "profiler/files/profile_read.h"
 #include "tensor/memory.h"
 
 typedef struct Run { // one that is being read

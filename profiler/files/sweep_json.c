@@ -1,6 +1,6 @@
 // sweep_json.c -- writes and reads the document of a sweep, and reads what a point's own profiles
 // say. What a reader finds is checked as if anybody had written it.
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,12 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/files/input_file.h"
+#include "profiler/base/input_file.h"
+#include "profiler/base/text.h"
 #include "profiler/files/profile_json_parts.h"
-#include "profiler/files/profile_read.h"
-#include "profiler/files/profile_runs.h"
 #include "profiler/measure/ratio.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.sweep/v1";

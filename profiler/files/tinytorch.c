@@ -1,11 +1,11 @@
 // tinytorch.c -- the dictionaries that TinyTorch's Profiler returns, filled from a Profile. The
 // arithmetic is TinyTorch's on purpose, also where our own reports would contradict it.
-#include "profiler/files/tinytorch.h"
+#include "profiler/files/profile_file.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "profiler/files/json_members.h"
+#include "profiler/base/json_writer.h"
 #include "profiler/report/preset.h"
 #include "tensor/given.h"
 

@@ -3,7 +3,7 @@
 #ifndef PROFILER_FILES_TRACE_PARTS_H
 #define PROFILER_FILES_TRACE_PARTS_H
 
-#include "profiler/files/json_members.h"
+#include "profiler/base/json_writer.h"
 #include "profiler/files/trace.h"
 
 // A device's process stands below the host's; its one stream is a track, whose number no track of

@@ -5,8 +5,8 @@
 
 #include "profiler/compare/sweep.h"
 #include "profiler/look/svg.h"
-#include "profiler/report/loss_plot.h"
 #include "profiler/report/memory_curve.h"
+#include "profiler/report/plots.h"
 
 // Classes of the shapes, which a style gives colours: forward, backward, optimizer; categories of
 // memory by memory_category_name; parts of time by chart_parts' table; axis, grid, label, roof.

@@ -2,8 +2,8 @@
 #ifndef PROFILER_LOOK_CHART_PARTS_H
 #define PROFILER_LOOK_CHART_PARTS_H
 
+#include "profiler/base/text.h"
 #include "profiler/look/chart.h"
-#include "profiler/report/text.h"
 
 typedef struct ChartKey { // what a colour means
     const char *class, *name;

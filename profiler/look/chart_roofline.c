@@ -118,13 +118,13 @@ static void put_layer(const Svg *svg, Frame *frame, int i, bool links) {
     RooflineInput input = profile_phase_input(step, seconds);
     roofline_evidence(&profile->machine, &input, &step->roofline, evidence);
     snprintf(title, sizeof(title), "%.100s, %.8s of the step: %s",
-             report_layer_name(profile, layer).s, text_percent(share).s, evidence);
+             profile_layer_title(profile, layer).s, text_percent(share).s, evidence);
     double x = svg_at(&frame->x, place.intensity), y = svg_at(&frame->y, place.rate);
     double radius = 3.0 + 12.0 * sqrt(fmin(fmax(share, 0.0), 1.0));
     svg_dot(svg, x, y, radius, class_of(step->roofline.bound),
             links ? chart_layer_link(i, link) : NULL, title);
     if (share >= 0.03 || profile->n_layers <= 12)
-        put_name(svg, frame, x + radius + 2.0, y + 4.0, report_layer_name(profile, layer).s);
+        put_name(svg, frame, x + radius + 2.0, y + 4.0, profile_layer_title(profile, layer).s);
 }
 
 bool chart_roofline(const Profile *profile, const char *style, WholeFile *file) {

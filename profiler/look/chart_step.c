@@ -35,7 +35,7 @@ static void put_names(const Svg *svg, const Profile *profile, const Rows *rows) 
         double y = row_at(rows, i);
         if (i % rows->every == 0)
             svg_text(svg, LEFT - 6, y + fmin(rows->height, 11.0) - 1.0, "label end",
-                     text_fit_end(report_layer_name(profile, &profile->layers[i]).s, 18).s);
+                     text_fit_end(profile_layer_title(profile, &profile->layers[i]).s, 18).s);
         if (i % 2 == 0) svg_rect(svg, LEFT, y, RIGHT, y + rows->height, "band", NULL);
     }
 }
@@ -68,7 +68,7 @@ static void put_run(const Svg *svg, const Profile *profile, const SvgAxis *x, co
     double from = svg_at(x, run->from), to = fmax(svg_at(x, run->to), from + 0.5);
     char title[300];
     snprintf(title, sizeof(title), "%.100s %s: %.20s, %lld op%s from %.40s on",
-             report_layer_name(profile, layer).s, class, text_duration(run->to - run->from).s,
+             profile_layer_title(profile, layer).s, class, text_duration(run->to - run->from).s,
              (long long)(run->end - run->first), run->end - run->first == 1 ? "" : "s",
              first->record.op->name);
     svg_rect(svg, from, TOP + 1, to, TOP + 15, class, NULL); // what it is stands at its layer
@@ -126,7 +126,7 @@ static void put_parts(const Svg *svg, const Profile *profile, const SvgAxis *x, 
     for (int p = 0; p < PARTS; p++) {
         if (!(seconds[p] > 0.0)) continue;
         snprintf(title, sizeof(title), "%.100s: %s %.20s of %.20s",
-                 report_layer_name(profile, layer).s, parts[p].name, text_duration(seconds[p]).s,
+                 profile_layer_title(profile, layer).s, parts[p].name, text_duration(seconds[p]).s,
                  text_duration(profile_layer_seconds(layer)).s);
         svg_rect(svg, svg_at(x, from), y + 1.0, svg_at(x, from + seconds[p]),
                  y + rows->height - 1.0, parts[p].class, title);

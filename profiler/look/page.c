@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "profiler/advice/advice.h"
+#include "profiler/base/escape.h"
 #include "profiler/compare/sweep_print.h"
-#include "profiler/files/escape.h"
 #include "profiler/look/chart.h"
 #include "profiler/look/page_parts.h"
 #include "profiler/report/report.h"
@@ -128,7 +128,7 @@ static Status parts(const Page *page, WholeFile *file) {
 }
 
 static Status advice(const Page *page, WholeFile *file) {
-    if (!report_is_noise(page->profile)) return put_printed(page, print_advice, file);
+    if (!profile_is_noise(page->profile)) return put_printed(page, print_advice, file);
     whole_file_print(file, "<p>Times are too noisy, or too few, to say.</p>\n");
     return STATUS_OK;
 }

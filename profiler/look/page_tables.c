@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/escape.h"
 #include "profiler/compare/sweep_print.h"
-#include "profiler/files/escape.h"
 #include "profiler/look/chart.h"
 #include "profiler/look/page_parts.h"
 #include "profiler/report/report_table.h"
@@ -67,7 +67,7 @@ static void put_bound(const Profile *profile, const ProfilePhase *step, double s
                       WholeFile *file) {
     char evidence[ROOFLINE_TEXT];
     RooflineInput input = profile_phase_input(step, seconds);
-    Text bound = report_bound(&profile->machine, &step->roofline);
+    Text bound = profile_bound_text(&profile->machine, &step->roofline);
     if (!profile->has_machine || !step->roofline.judged) {
         page_cell(bound.s, file);
         return;
@@ -86,7 +86,7 @@ static void put_layer(const Profile *profile, int i, WholeFile *file) {
     double seconds = profile_layer_seconds(layer);
     double share = seconds / latency_median(&profile->totals[REPORT_STEP].latency);
     char id[CHART_LINK];
-    page_row_begin(chart_layer_link(i, id) + 1, report_layer_name(profile, layer).s, file);
+    page_row_begin(chart_layer_link(i, id) + 1, profile_layer_title(profile, layer).s, file);
     page_cell(layer->type, file);
     page_number(text_count(layer->parameters).s, file);
     page_number(text_number(1e-6 * (double)op_cost_total_flops(step->cost)).s, file);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "profiler/files/escape.h"
+#include "profiler/base/escape.h"
 
 Svg svg_begin(WholeFile *file, SvgKind kind, const char *id, const char *title, double width,
               double height) {

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profiler/base/environment.h"
 #include "profiler/machine/machine_known.h"
 #include "profiler/machine/machine_parts.h"
-#include "profiler/report/environment.h"
 #include "tensor/context.h"
 #include "tensor/given.h"
 

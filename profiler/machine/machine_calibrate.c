@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/base/system.h"
 #include "profiler/machine/machine_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/context.h"
 #include "tensor/given.h"
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "profiler/measure/statistics.h"
+#include "profiler/base/statistics.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/gemm.h"

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include "profiler/base/json_writer.h"
 #include "profiler/machine/machine.h"
 
 // Takes of each ceiling the better one.
@@ -110,5 +111,16 @@ int machine_levels_of_sweep(const int64_t bytes[], const double bytes_per_second
 // Takes at most half of the memory that is free, and gives it back with the context's ledger.
 // STATUS_OUT_OF_MEMORY where that is too little to leave the cache.
 Status machine_measure_device(MachineProgress progress, void *argument, Machine *machine);
+
+// ---- what a machine file and a profile's JSON have in common (machine_write.c) ------------------
+#define MACHINE_SCHEMA "ridgepoint.machine/v1"
+
+// The members "raised" and "raised_by", where an op was faster than what was measured.
+void machine_write_raise(JsonWriter *json, const MachineRaise *raise);
+// The member "levels" (the last one's bytes are null), and beside it what else was measured of one
+// thread.
+void machine_write_levels(JsonWriter *json, const Machine *machine);
+// What only a card has: its name, the host's part of a launch, copies. Nothing for the host.
+void machine_write_device(JsonWriter *json, const Machine *machine);
 
 #endif

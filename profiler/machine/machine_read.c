@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/files/json_members.h"
-#include "profiler/machine/machine_write.h"
+#include "profiler/base/json_writer.h"
+#include "profiler/machine/machine_parts.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 

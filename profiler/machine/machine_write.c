@@ -1,10 +1,10 @@
 // machine_write.c -- writes ceilings, into a file of their own or into a profile. Not here: reading
 // them (machine_read.c).
-#include "profiler/machine/machine_write.h"
+#include "profiler/machine/machine_parts.h"
 
 #include <math.h>
 
-#include "profiler/files/json_members.h"
+#include "profiler/base/json_writer.h"
 #include "tensor/given.h"
 
 static void write_rate_if_there(JsonWriter *json, const char *key, double rate) {

@@ -3,7 +3,7 @@
 #ifndef PROFILER_MACHINE_ROOFLINE_H
 #define PROFILER_MACHINE_ROOFLINE_H
 
-#include "profiler/record/traffic.h"
+#include "profiler/machine/traffic.h"
 
 RIDGEPOINT_API_BEGIN
 

@@ -1,7 +1,7 @@
 // roofline_evidence.c -- why a verdict was given, in one sentence with its figures.
 #include "profiler/machine/roofline.h"
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/given.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef PROFILER_MEASURE_GENERATION_H
 #define PROFILER_MEASURE_GENERATION_H
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 RIDGEPOINT_API_BEGIN
 

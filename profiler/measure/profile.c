@@ -1,14 +1,14 @@
 // profile.c -- makes a Profile: run two steps and count, predict the same by a dry run, then time.
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "layers/cost.h"
+#include "profiler/base/system.h"
 #include "profiler/measure/generation.h"
 #include "profiler/measure/profile_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"

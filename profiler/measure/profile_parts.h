@@ -3,7 +3,7 @@
 #define PROFILER_MEASURE_PROFILE_PARTS_H
 
 #include "profiler/measure/metronome.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "profiler/record/timeline.h"
 
 // Seconds that a sample takes at least: a thousand times what reading the clock takes.

@@ -3,8 +3,8 @@
 // (advice/advice*.c), and trying it in processes of its own (program/program_try.c).
 #include <math.h>
 
+#include "profiler/base/system.h"
 #include "profiler/measure/profile_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/given.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/base/system.h"
 #include "profiler/measure/profile_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 

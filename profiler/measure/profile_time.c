@@ -4,8 +4,8 @@
 // while the host fills it: else its times would have waiting for launches in them.
 #include <math.h>
 
+#include "profiler/base/system.h"
 #include "profiler/measure/profile_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

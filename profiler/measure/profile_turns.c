@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/base/system.h"
 #include "profiler/measure/profile_parts.h"
-#include "profiler/measure/system.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

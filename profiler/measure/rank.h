@@ -4,7 +4,7 @@
 #ifndef PROFILER_MEASURE_RANK_H
 #define PROFILER_MEASURE_RANK_H
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 RIDGEPOINT_API_BEGIN
 

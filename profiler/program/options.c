@@ -1,7 +1,7 @@
 // options.c -- parses a command line with getopt_long: what was asked for. Not here: whether it
 // fits together (options_fit.c), what each flag takes (options_table.c), what the help says
 // (options_help.c).
-#include "profiler/program/options_take.h"
+#include "profiler/program/options_table.h"
 #include "profiler/program/sweep_axes.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "layers/train/dataset.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tensor/memory.h"
 
 enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made

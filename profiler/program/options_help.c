@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/machine/machine_known.h"
 #include "profiler/machine/roofline.h"
 #include "profiler/program/options_table.h"
 #include "profiler/program/sweep_axes.h"
-#include "profiler/report/text.h"
 
 static void print_flag(const Flag *flag) {
     char left[40];

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/program/options_take.h"
+#include "profiler/program/options_table.h"
 
 const char *options_input_value(const char *text) {
     const char *sign = strchr(text, '=');

@@ -121,15 +121,14 @@ static bool is_no_part(const Options *options) {
              (sweeps ? SWEEP : 0) | (options->trend ? TREND : 0);
     const char *flag = no_part_of(options, of);
     if (options->trend)
-        return !flag ||
-               options_refuse(options, "--%s does not go with --trend; leave out one", flag);
+        return !flag || options_refuse(options, "--%s cannot go with --trend; leave out one", flag);
     if (question && several)
         return options_refuse(options, "--%s takes one network, and %d are named; %s %s", question,
                               options->n_models,
                               sweeps ? "--sweep model=A,B, or leave out" : "leave out",
                               options->models[1]);
     if (question && flag)
-        return options_refuse(options, "--%s does not go with a %s; leave it out, or --%s", flag,
+        return options_refuse(options, "--%s cannot go with a %s; leave it out, or --%s", flag,
                               sweeps ? "sweep" : "comparison", question);
     return !flag ||
            options_refuse(options, "--%s takes one network, and %d are named; leave out %s", flag,

@@ -1,7 +1,7 @@
 // options_table.c -- every flag in one table: its help, what takes its argument, and which values
 // it has where they have names. The order is that of the help.
+#include "profiler/program/options_table.h"
 #include "profiler/machine/machine_known.h"
-#include "profiler/program/options_take.h"
 
 // ---- values that have names --------------------------------------------------------------------
 // Each NULL behind the last.

@@ -57,4 +57,17 @@ bool options_take_kind(Options *options); // inference or a training step, where
 bool options_of_several(const Options *options);
 bool options_sweep_makes_sense(const Options *options);
 
+// ---- options_take.c -----------------------------------------------------------------------------
+// What is at flag->offset: a switch, a text, a whole number from flag->least to flag->most, a size
+// in bytes, a part of a training.
+typedef bool FlagTake(Options *options, const Flag *flag, const char *text);
+FlagTake take_switch, take_text, take_count, take_size, take_length;
+// All others have their own.
+FlagTake take_layers, take_activation, take_optimizer, take_learning_rate, take_schedule,
+    take_factor, take_prune, take_device, take_temperature, take_prompt, take_dtype, take_image,
+    take_input, take_open_size, take_inference, take_train, take_freeze, take_config, take_against,
+    take_output, take_threshold, take_undecided, take_sweep, take_peaks, take_help, take_explain,
+    take_by, take_top, take_layer, take_preset, take_time, take_time_limit, take_completion,
+    take_svg;
+
 #endif

@@ -1,6 +1,6 @@
 // options_take.c -- how each flag takes its argument. Not here: which there are (options_table.c),
 // and whether they fit together (options_fit.c).
-#include "profiler/program/options_take.h"
+#include "profiler/program/options_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,12 +9,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "profiler/base/environment.h"
+#include "profiler/base/text.h"
 #include "profiler/program/options_table.h"
 #include "profiler/program/program.h"
 #include "profiler/program/sweep_axes.h"
-#include "profiler/report/environment.h"
 #include "profiler/report/report.h"
-#include "profiler/report/text.h"
 #include "tensor/gemm.h"
 #include "tensor/memory.h"
 #include "tensor/plugin.h"

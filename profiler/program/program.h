@@ -3,14 +3,14 @@
 #ifndef PROFILER_PROGRAM_PROGRAM_H
 #define PROFILER_PROGRAM_PROGRAM_H
 
+#include "layers/files/corpus.h"
 #include "layers/files/onnx.h"
-#include "layers/train/corpus.h"
 #include "profiler/advice/budget.h"
 #include "profiler/compare/threshold.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/measure/generation.h"
 #include "profiler/program/options.h"
-#include "profiler/report/loss_plot.h"
+#include "profiler/report/plots.h"
 
 typedef struct Images {
     Dataset train, test;

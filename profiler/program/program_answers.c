@@ -4,14 +4,14 @@
 #include <stdio.h>
 
 #include "profiler/advice/budget.h"
+#include "profiler/base/system.h"
+#include "profiler/base/text.h"
 #include "profiler/explain/explain.h"
-#include "profiler/measure/system.h"
 #include "profiler/program/program.h"
 #include "profiler/record/leak.h"
 #include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/shrink.h"
-#include "profiler/report/text.h"
 #include "profiler/report/weights.h"
 #include "tensor/clock.h"
 

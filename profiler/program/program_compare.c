@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "layers/models/zoo.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 typedef struct Entry { // one of them

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "layers/files/idx.h"
 #include "layers/train/digits.h"
-#include "layers/train/idx.h"
 #include "profiler/program/program.h"
 #include "tensor/pool.h"
 

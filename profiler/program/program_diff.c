@@ -7,13 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profiler/base/text.h"
 #include "profiler/compare/diff_print.h"
-#include "profiler/files/annotation.h"
-#include "profiler/files/profile_diff_json.h"
-#include "profiler/files/profile_runs.h"
+#include "profiler/files/exports.h"
+#include "profiler/files/saved.h"
 #include "profiler/look/page.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

@@ -6,14 +6,13 @@
 
 #include "layers/files/npy.h"
 #include "profiler/compare/trend.h"
-#include "profiler/files/gbench.h"
-#include "profiler/files/openmetrics.h"
-#include "profiler/files/profile_csv.h"
-#include "profiler/files/tinytorch.h"
+#include "profiler/files/exports.h"
+#include "profiler/files/profile_file.h"
+#include "profiler/files/saved.h"
 #include "profiler/look/page.h"
-#include "profiler/profiler.h"
 #include "profiler/program/program.h"
 #include "profiler/report/memory_curve.h"
+#include "profiler/session/profiler.h"
 #include "tensor/memory.h"
 
 Status program_check_files(const Options *options) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 // ", p90 3.1 ms": those that there are enough samples for.

@@ -7,8 +7,8 @@
 #include "layers/cost.h"
 #include "layers/files/model_text.h"
 #include "layers/models/zoo.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 
 // ---- by name -----------------------------------------------------------------------------------
 static Status unknown(const char *name) {

@@ -6,9 +6,9 @@
 
 #include "layers/files/npy.h"
 #include "layers/files/onnx.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
 #include "profiler/program/program_inputs.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 // ---- the model ---------------------------------------------------------------------------------

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "layers/kv_cache.h"
-#include "profiler/measure/system.h"
+#include "profiler/base/system.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/clock.h"
 
 OptimizerConfig program_optimizer(const Options *options) {

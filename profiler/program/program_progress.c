@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/clock.h"
 
 enum { WIDTH = 79 }; // a terminal's 80 without the last, which would begin a new line

@@ -1,10 +1,10 @@
 // program_runs.c -- --runs: the medians of this command in processes of its own, beside this one's.
-// Not here: one such process (program_process.c), what the medians say (files/profile_runs.h).
+// Not here: one such process (program_process.c), what the medians say (files/saved.h).
 #include <stdio.h>
 
-#include "profiler/files/profile_runs.h"
+#include "profiler/base/text.h"
+#include "profiler/files/saved.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

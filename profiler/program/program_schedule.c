@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 
 // Epochs limit it; else --steps alone does, and no epoch is its last.
 static bool has_epochs(const Options *options) { return options->epochs < LOADER_MOST_EPOCHS; }

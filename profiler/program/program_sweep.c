@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/base/environment.h"
+#include "profiler/base/text.h"
 #include "profiler/compare/sweep_print.h"
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "profiler/look/page.h"
 #include "profiler/program/program.h"
 #include "profiler/program/sweep_axes.h"
-#include "profiler/report/environment.h"
-#include "profiler/report/text.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 

@@ -6,8 +6,8 @@
 
 #include "layers/models/zoo.h"
 #include "layers/train/generate.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 
 enum { DRAWN_CHARACTERS = 200000, HELD_OUT_PART = 10, WIDTH = 76 };

@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/files/annotation.h"
-#include "profiler/files/junit.h"
+#include "profiler/base/text.h"
+#include "profiler/files/exports.h"
 #include "profiler/program/program.h"
-#include "profiler/report/text.h"
 
 static void case_at(const void *program, int i, JunitCase *one) {
     static const JunitVerdict verdicts[] = {[THRESHOLD_HOLDS] = JUNIT_PASSED,

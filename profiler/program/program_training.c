@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "layers/files/checkpoint.h"
+#include "profiler/base/text.h"
 #include "profiler/program/program.h"
 #include "profiler/report/report.h"
-#include "profiler/report/text.h"
 #include "profiler/report/weights.h"
 #include "tensor/clock.h"
 

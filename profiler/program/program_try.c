@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/advice/advice_tried.h"
+#include "profiler/files/saved.h"
 #include "profiler/program/program.h"
 #include "profiler/report/report_table.h"
 #include "tensor/clock.h"
@@ -77,7 +78,7 @@ static void take_advice(const Program *program, Trials *trials) {
 Status program_try(Program *program) {
     Profile *profile = &program->profile;
     int64_t runs = program->options->runs;
-    if (report_is_noise(profile)) {
+    if (profile_is_noise(profile)) {
         printf("TRIED  nothing: times are too noisy, or too few, to predict from\n");
         return STATUS_OK;
     }

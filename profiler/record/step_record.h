@@ -5,7 +5,7 @@
 #define PROFILER_RECORD_STEP_RECORD_H
 
 #include "layers/cost.h"
-#include "profiler/record/traffic.h"
+#include "profiler/machine/traffic.h"
 
 RIDGEPOINT_API_BEGIN
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "profiler/base/table.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/table.h"
 
 enum { NAME_WIDTH = 17 };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 typedef enum ComparisonSort { // all but order: largest first; as typed where two are equal
     COMPARISON_ORDER,         // as typed

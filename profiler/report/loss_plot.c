@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "profiler/report/loss_plot.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
+#include "profiler/report/plots.h"
 
 enum { ROWS = 10, LABEL_WIDTH = 8 };
 

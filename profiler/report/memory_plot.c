@@ -2,8 +2,8 @@
 // stacked by category, the phases and the peak marked below. Tables are memory_print.c's.
 #include <string.h>
 
-#include "profiler/report/memory_plot.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
+#include "profiler/report/plots.h"
 
 enum { PLOT_ROWS = 10, PLOT_WIDTH = 66, LABEL_WIDTH = 10 }; // what is right of it is for "opt"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/memory_plot.h"
+#include "profiler/base/table.h"
+#include "profiler/report/plots.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/table.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 

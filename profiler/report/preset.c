@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 #include "profiler/report/report.h"
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
 #include "tensor/given.h"
 
 // ---- what a tool counts of it ----------------------------------------------------------------

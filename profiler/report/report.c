@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "profiler/advice/advice.h"
+#include "profiler/base/environment.h"
 #include "profiler/measure/rank.h"
-#include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 #include "tensor/given.h"
 
@@ -58,7 +58,7 @@ static Text part_of_step(const Rank *rank, const RankedKind *kind, double median
 static Text name_kind(const Profile *profile, const RankedKind *kind, int room) {
     char alike[32] = "";
     if (kind->alike > 1) snprintf(alike, sizeof(alike), " and %d alike", kind->alike - 1);
-    Text path = report_layer_name(profile, &profile->layers[kind->layer]), name;
+    Text path = profile_layer_title(profile, &profile->layers[kind->layer]), name;
     snprintf(name.s, sizeof(name.s), "%.100s%s", text_fit_end(path.s, room - (int)strlen(alike)).s,
              alike);
     return name;
@@ -80,7 +80,7 @@ static void print_first(const Profile *profile, const Rank *rank, FILE *file) {
         const Roofline *roofline = &profile->layers[kind->layer].phase[REPORT_STEP].roofline;
         if (roofline->judged)
             snprintf(bound, sizeof(bound), "; %s-bound", bound_name(roofline->bound));
-        if (roofline->judged && !report_is_busy(profile))
+        if (roofline->judged && !profile_is_busy(profile))
             snprintf(bound + strlen(bound), sizeof(bound) - strlen(bound), ", at %.8s of its roof",
                      text_percent(roofline->roof_fraction).s);
         snprintf(line, sizeof(line), "%s: %s of %s%s%s.", name_kind(profile, kind, 40).s, part.s,
@@ -145,7 +145,7 @@ static void print_bound(const Profile *profile, FILE *file) {
 }
 
 static void print_busy(const Profile *profile, FILE *file) {
-    if (!report_is_busy(profile)) return;
+    if (!profile_is_busy(profile)) return;
     fprintf(file, "  Other programs had the cores for %s of each step: not this network's times.\n",
             text_percent(profile->others_share).s);
 }
@@ -253,6 +253,6 @@ void report_print(const Profile *profile, FILE *file) {
     report_print_table(profile, file);
     report_print_roofline(profile, file);
     print_memory(profile, file);
-    if (!report_is_noise(profile)) advice_print(profile, file);
+    if (!profile_is_noise(profile)) advice_print(profile, file);
     report_print_evidence(profile, file);
 }

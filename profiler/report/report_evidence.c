@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/base/environment.h"
 #include "profiler/measure/rank.h"
-#include "profiler/report/environment.h"
 #include "profiler/report/report_table.h"
 
 static void print_comparison(const Profile *profile, FILE *file) {
@@ -85,7 +85,7 @@ static void print_overhead(const Profile *profile, FILE *file) {
     const double wide = 0.05, low = profile->overhead_low, high = profile->overhead_high;
     bool second = isfinite(profile->overhead_fraction), told = low > 0.0 || high - low > wide;
     fprintf(file, "layers from %s", second ? "a second pass" : "these steps");
-    if (told && !report_is_busy(profile)) // not NaN
+    if (told && !profile_is_busy(profile)) // not NaN
         fprintf(file, ", overhead %s (%.1f%% to %.1f%%)",
                 low > 0.0 ? text_percent(profile->overhead_fraction).s
                           : "cannot be told from noise",
@@ -112,7 +112,7 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
     const LatencyStatistics *alone = &profile->inference.statistics;
     double step = latency_median(&profile->totals[REPORT_FORWARD].latency);
     step /= (double)profile->accumulate;
-    if (profile->inference.count == 0 || report_is_busy(profile) ||
+    if (profile->inference.count == 0 || profile_is_busy(profile) ||
         !(alone->median > worth_saying * step))
         return;
     fprintf(file, "forward only ran later, by itself; the forward of a step takes less: %s\n",
@@ -126,12 +126,12 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (step->n < 6)
         fprintf(file, "%s sample%s %s too few to be sure: raise --iterations.\n",
                 text_count(step->n).s, step->n == 1 ? "" : "s", step->n == 1 ? "is" : "are");
-    else if (report_is_noise(profile) && !report_is_busy(profile))
+    else if (profile_is_noise(profile) && !profile_is_busy(profile))
         fprintf(file,
                 "noisy: IQR %s, unattributed %s; other work on these cores? Run it alone, or\n"
                 "raise --iterations.\n",
                 text_percent(spread).s, text_percent(gap).s);
-    const ProfileLayer *past = report_is_busy(profile) ? NULL : report_past_its_roof(profile);
+    const ProfileLayer *past = profile_is_busy(profile) ? NULL : profile_past_its_roof(profile);
     Environment environment;
     environment_read(&environment);
     if (profile->threads > environment.cores)
@@ -140,7 +140,7 @@ static void print_noise(const Profile *profile, FILE *file) {
     if (past) {
         char line[256];
         snprintf(line, sizeof(line), "%.48s is past its roof: %.160s.",
-                 report_layer_label(profile, past, 12).s, roofline_why_past(&profile->machine));
+                 profile_layer_label(profile, past, 12).s, roofline_why_past(&profile->machine));
         text_print_wrapped(line, "", "", file);
     }
 }
@@ -153,7 +153,7 @@ static void print_where_to_ask(const Profile *profile, const char *path, FILE *f
     if (length > LINE)
         snprintf(flag, sizeof(flag), "--explain '*%s'", path + length - (LINE - 3));
     else
-        report_explain_flag(path, LINE, flag, sizeof(flag));
+        profile_explain_flag(path, LINE, flag, sizeof(flag));
     fprintf(file, "How is a number made?  %s%sFiles: --json F%s\n", flag,
             length > BESIDE ? "\n" : "    ",
             profile->kind == PROFILE_TRAINING ? "  --trace F" : ""); // of training steps

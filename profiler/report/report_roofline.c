@@ -66,7 +66,7 @@ static char free_letter(const Kinds *kinds, const char *name) {
 
 // The optimizer and the loss are called as in the table.
 static Text kind_name(const Profile *profile, const Kinds *kinds, const ProfileLayer *layer) {
-    Text name = report_layer_name(profile, layer);
+    Text name = profile_layer_title(profile, layer);
     bool own = (kinds->few && layer->parameters > 0) || strcmp(name.s, layer->path) != 0;
     return own || !layer->type[0] ? text_fit_end(name.s, 31) : text_fit(layer->type, 31);
 }

@@ -42,7 +42,7 @@ static void add_phase(ProfilePhase *sum, const ProfilePhase *phase) {
 
 static void add_layer(const Profile *profile, ReportRow *row, const ProfileLayer *layer,
                       int before) {
-    Text bound = report_bound(&profile->machine, &layer->phase[REPORT_STEP].roofline);
+    Text bound = profile_bound_text(&profile->machine, &layer->phase[REPORT_STEP].roofline);
     for (int p = 0; p < REPORT_COUNT; p++) add_phase(&row->phase[p], &layer->phase[p]);
     if (before == 0)
         row->bound = bound;
@@ -141,7 +141,7 @@ static void star_path(const char *path, char *text, size_t size) {
 static Text label_of(const Profile *profile, const Group *group, int layers, int width) {
     ProfileLayer named = *group->first;
     if (layers > 1) star_path(group->first->path, named.path, sizeof(named.path));
-    return report_layer_label(profile, &named, width);
+    return profile_layer_label(profile, &named, width);
 }
 
 int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_ROWS]) {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/report/table.h"
+#include "profiler/base/table.h"
 
 enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
@@ -13,7 +13,7 @@ typedef struct Units { // one unit per table, so that a column can be added up b
     double flops;
     const char *flops_name, *time;
     bool timed;   // else times are what ops take at best
-    bool busy;    // report_is_busy
+    bool busy;    // profile_is_busy
     double whole; // seconds of the step
 } Units;
 
@@ -35,7 +35,7 @@ static Units choose_units(const Profile *profile) {
                    .flops_name = scales[i].name,
                    .time = text_duration_unit(most),
                    .timed = timed,
-                   .busy = report_is_busy(profile),
+                   .busy = profile_is_busy(profile),
                    .whole = whole};
 }
 
@@ -133,7 +133,7 @@ static void add_unattributed(const Table *table, const Profile *profile, const U
 
 static void print_below(const Table *table, const Profile *profile, const Units *units) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    explain_terms(&step->terms, latency_median(&step->latency), table->file);
+    report_terms(&step->terms, latency_median(&step->latency), table->file);
     double between = profile->unattributed_seconds - rest_of(profile, REPORT_FORWARD) -
                      rest_of(profile, REPORT_BACKWARD);
     if (fabs(between) > 0.01 * units->whole)

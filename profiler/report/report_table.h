@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-#include "profiler/profile.h"
-#include "profiler/report/text.h"
+#include "profiler/measure/profile_words.h"
 
 void report_print_head(const Profile *profile, FILE *file); // report.c: what it was, how long, why
 void report_print_table(const Profile *profile, FILE *file);
@@ -16,30 +15,9 @@ void report_print_changes(const Profile *profile, FILE *file);
 // A card's own memory, in two lines, beside what the ledger keeps of it in free blocks.
 void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file);
 
-// What a report calls a layer: its path; the ops outside any layer are the optimizer's update.
-Text report_layer_name(const Profile *profile, const ProfileLayer *layer);
-// "fc1 784->512" in at most so many columns; of a path that is too long, "l1.0.conv1" for
-// "layer1.0.conv1".
-Text report_layer_label(const Profile *profile, const ProfileLayer *layer, int width);
-// "fc1, relu1, ..." into names, cut between two of them; "none" where there are none. size > 8.
-void report_layer_names(const Profile *profile, char *names, size_t size);
-// The one that is farthest past its roof (roofline_is_past); NULL where none is.
-const ProfileLayer *report_past_its_roof(const Profile *profile);
-// "--explain fc1"; of a path longer than that, or that a shell or fnmatch would read otherwise, a
-// pattern that matches it. longest < 96.
-void report_explain_flag(const char *path, int longest, char *text, size_t size);
-// Are the times too unsure to predict from? Fewer than 6 samples, an IQR
-// above 10 %, or layers that come to more than the step.
-bool report_is_noise(const Profile *profile);
-// Had other programs the cores for so long that fractions of roofs, and small differences between
-// times, say nothing of the network?
-bool report_is_busy(const Profile *profile);
-// "compute", "memory L2", in at most 11 columns; "" where nothing was judged.
-Text report_bound(const Machine *machine, const Roofline *roofline);
-
-// explain_time.c: "where it went   700 us at best + 52.0 us slower kernels + 31.0 us not explained
+// report_terms.c: "where it went   700 us at best + 52.0 us slower kernels + 31.0 us not explained
 // (4%)"; nothing where that is not known.
-void explain_terms(const TimeTerms *terms, double seconds, FILE *file);
+void report_terms(const TimeTerms *terms, double seconds, FILE *file);
 
 // ---- report_rows.c: what has a row. Of few layers each; of many those that are alike together,
 // and of these those that take most.

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/base/table.h"
 #include "profiler/report/report_table.h"
 #include "profiler/report/report_views_rows.h"
-#include "profiler/report/table.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
@@ -168,7 +168,7 @@ static void add_rows(const View *view) {
         if (named) label = view_row_label(view->profile, row, view->table.widths[0]);
         add_row(view, row, named ? label.s : phases[row->phase].label,
                 named ? phases[row->phase].cell : "", row_bar(view, row).s,
-                report_bound(&view->profile->machine, &row->roofline).s);
+                profile_bound_text(&view->profile->machine, &row->roofline).s);
     }
 }
 

@@ -15,7 +15,7 @@
 ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) {
     enum { LEAST_OP = 6 };
     ViewLabel label = {""};
-    Text layer = report_layer_name(profile, &profile->layers[row->layer]), op = {""};
+    Text layer = profile_layer_title(profile, &profile->layers[row->layer]), op = {""};
     if (row->op) {
         int room = width - 1 - text_width(layer.s);
         op = text_fit(row->op->name, room > LEAST_OP ? room : LEAST_OP);
@@ -29,14 +29,14 @@ ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) 
 // ---- the layers asked for ---------------------------------------------------------------------
 static bool matches(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
     return !pattern || fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 || // as --explain
-           fnmatch(pattern, report_layer_name(profile, layer).s, FNM_CASEFOLD) == 0;
+           fnmatch(pattern, profile_layer_title(profile, layer).s, FNM_CASEFOLD) == 0;
 }
 
 static Status check_pattern(const Profile *profile, const char *pattern) {
     char names[300];
     for (int i = 0; i < profile->n_layers; i++)
         if (matches(profile, &profile->layers[i], pattern)) return STATUS_OK;
-    report_layer_names(profile, names, sizeof(names));
+    profile_layer_titles(profile, names, sizeof(names));
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--layer: no layer matches '%s'. HINT: the layers are %s",
                      text_fit(pattern, 24).s, names);

@@ -3,8 +3,8 @@
 #ifndef PROFILER_REPORT_REPORT_VIEWS_ROWS_H
 #define PROFILER_REPORT_REPORT_VIEWS_ROWS_H
 
+#include "profiler/base/text.h"
 #include "profiler/report/report_views.h"
-#include "profiler/report/text.h"
 
 typedef struct ViewRow { // a sum over ops
     bool matches;        // the layer asked for; what does not is never shown on its own

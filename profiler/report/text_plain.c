@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 
 // Control characters, and what turns the direction of writing, would change what the terminal shows
 // around them; what is no character (U+FFFE) XML refuses.

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 #include "tensor/given.h"
 #include "tensor/math.h"
 #include "tensor/memory.h"

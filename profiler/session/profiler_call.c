@@ -1,6 +1,6 @@
 // profiler_call.c -- what one call of a function took: time, memory, and the ops that it ran.
-#include "profiler/measure/system.h"
-#include "profiler/profiler.h"
+#include "profiler/base/system.h"
+#include "profiler/session/profiler.h"
 #include "tensor/clock.h"
 #include "tensor/given.h"
 

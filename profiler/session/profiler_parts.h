@@ -3,7 +3,7 @@
 #ifndef PROFILER_SESSION_PROFILER_PARTS_H
 #define PROFILER_SESSION_PROFILER_PARTS_H
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 
 typedef enum StepFate { STEP_UNSEEN, STEP_WARMUP, STEP_KEPT } StepFate;
 

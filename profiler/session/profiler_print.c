@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/base/table.h"
+#include "profiler/base/text.h"
 #include "profiler/report/report.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/table.h"
-#include "profiler/report/text.h"
 #include "profiler/session/profiler_parts.h"
 #include "tensor/given.h"
 
@@ -59,7 +59,7 @@ static void add_row(const Table *table, const Sheet *sheet, const ProfilerRow *r
                            text_duration_in(row->self_seconds, sheet->unit).s,
                            text_percent(row->self_seconds / sheet->seconds).s,
                            cell_intensity(row).s, roofline->judged ? cell_roof(roofline).s : "",
-                           roofline->judged ? report_bound(sheet->machine, roofline).s : ""});
+                           roofline->judged ? profile_bound_text(sheet->machine, roofline).s : ""});
 }
 
 static void add_sum(const Table *table, const Sheet *sheet, const char *label, double seconds) {

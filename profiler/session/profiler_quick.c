@@ -1,7 +1,7 @@
 // profiler_quick.c -- one call for one answer: counts, memory, latency, whole profiles.
 #include "profiler/measure/profile_parts.h"
-#include "profiler/profiler.h"
 #include "profiler/report/report.h"
+#include "profiler/session/profiler.h"
 #include "tensor/clock.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"

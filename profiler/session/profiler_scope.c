@@ -1,6 +1,6 @@
 // profiler_scope.c -- what PROFILE_SCOPE and PROFILE_KERNEL do: a call site and an op of the
 // user's, announced to whoever observes. Without observers they do nothing.
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tensor/given.h"
 
 ProfileScope profile_scope_begin(const char *name) {

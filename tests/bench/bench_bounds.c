@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "profiler/session/profiler_parts.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"

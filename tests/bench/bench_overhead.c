@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tensor/pool.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "profiler/session/profiler_parts.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ours.h"

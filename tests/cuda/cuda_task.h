@@ -4,7 +4,7 @@
 #define TESTS_CUDA_CUDA_TASK_H
 
 #include "layers/train/fit.h"
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tests/cuda/cuda_clock.h"
 #include "tests/cuda/cuda_device.h"
 #include "tests/helpers/expect.h"

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/course/answers.h"
 #include "exercises/course/mystery_record.h"
 #include "exercises/course/sweep_text.h"
-#include "exercises/grader/answers.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/support/memory_text.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/train/idx.h"
+#include "layers/files/idx.h"
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,9 +5,7 @@
 
 #include "profiler/compare/diff_print.h"
 #include "profiler/compare/threshold.h"
-#include "profiler/files/profile_read.h"
-#include "profiler/files/profile_runs.h"
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/json_mutator.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profiler/compare/sweep_print.h"
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/json_mutator.h"

@@ -66,14 +66,10 @@ typedef struct Guest {
 #define WAYS(compiler, standard, source)                                                           \
     {compiler, standard, source, false}, { compiler, standard, source, true }
 static const Guest guests[] = {
-    WAYS("gcc", "c11", "tests/guest/mlp.c"),
-    WAYS("clang", "c11", "tests/guest/mlp.c"),
-    WAYS("gcc", "gnu2x", "tests/guest/mlp.c"),
-    WAYS("g++", "c++17", "tests/guest/mlp.cpp"),
-    WAYS("clang++", "c++17", "tests/guest/mlp.cpp"),
-    WAYS("gcc", "c11", "tests/guest/own_names.c"),
-    WAYS("clang", "c11", "tests/guest/own_names.c"),
-    WAYS("gcc", "c11", "exercises/tour/2_op.c"),
+    WAYS("gcc", "c11", "tests/guest/mlp.c"),          WAYS("clang", "c11", "tests/guest/mlp.c"),
+    WAYS("gcc", "gnu2x", "tests/guest/mlp.c"),        WAYS("g++", "c++17", "tests/guest/mlp.cpp"),
+    WAYS("clang++", "c++17", "tests/guest/mlp.cpp"),  WAYS("gcc", "c11", "tests/guest/own_names.c"),
+    WAYS("clang", "c11", "tests/guest/own_names.c"),  WAYS("gcc", "c11", "exercises/tour/2_op.c"),
     WAYS("clang", "c11", "exercises/tour/3_layer.c"),
 };
 enum { GUESTS = sizeof(guests) / sizeof(guests[0]) };
@@ -94,7 +90,8 @@ START_TEST(a_guest_compiles_without_a_complaint_and_runs) {
              guest->is_static ? " | sed 's/-lridgepoint/-l:libridgepoint.a/'" : "", guest->compiler,
              guest->standard, guest->source, !guest->is_static);
     shell(commands);
-    if (strcmp(guest->source, guests[0].source) == 0) shell("grep -q ridgepoint.profile/v1 guest.json");
+    if (strcmp(guest->source, guests[0].source) == 0)
+        shell("grep -q ridgepoint.profile/v1 guest.json");
     work_folder_end();
 }
 END_TEST

@@ -3,7 +3,7 @@
 #ifndef TESTS_HELPERS_NETS_H
 #define TESTS_HELPERS_NETS_H
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 enum { NET_SIZES = 6 };
 

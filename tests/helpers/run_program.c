@@ -182,6 +182,5 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
 void program_refuses(const char *program, const ProgramRefusal *refusal) {
     ProgramRun run = program_run(program_path(program), refusal->arguments, PROGRAM_CAPTURED);
     ck_assert_msg(!run.out[0], "standard output: %s", run.out);
-    program_check_refusal(&run, refusal->status ? refusal->status : 2, refusal->first,
-                          refusal->second);
+    program_check_refusal(&run, refusal->status, refusal->first, refusal->second);
 }

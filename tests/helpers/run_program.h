@@ -27,7 +27,7 @@ void program_check_refusal(ProgramRun *run, int status, const char *first, const
 // A command line that gets no further than such a line.
 typedef struct ProgramRefusal {
     const char *arguments, *first, *second;
-    int status; // 0: 2
+    int status;
 } ProgramRefusal;
 void program_refuses(const char *program, const ProgramRefusal *refusal);
 

@@ -7,7 +7,7 @@
 
 #include "layers/cost.h"
 #include "layers/layers2d.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "layers/layers2d.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "profiler/report/preset.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/model_values.h"

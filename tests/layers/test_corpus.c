@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/train/corpus.h"
+#include "layers/files/corpus.h"
 #include "tensor/memory.h"
 #include "tests/helpers/byte_file.h"
 #include "tests/helpers/expect.h"

@@ -5,8 +5,8 @@
 
 #include "layers/containers.h"
 #include "layers/files/checkpoint.h"
+#include "layers/files/corpus.h"
 #include "layers/models/transformers.h"
-#include "layers/train/corpus.h"
 #include "layers/train/fit.h"
 #include "layers/train/generate.h"
 #include "tensor/ops.h"

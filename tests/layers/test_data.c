@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "layers/files/idx.h"
 #include "layers/train/digits.h"
-#include "layers/train/idx.h"
 #include "tensor/memory.h"
 #include "tests/helpers/data_files.h"
 #include "tests/helpers/harness.h"

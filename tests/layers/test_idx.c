@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/train/idx.h"
+#include "layers/files/idx.h"
 #include "tensor/memory.h"
 #include "tests/helpers/data_files.h"
 #include "tests/helpers/harness.h"

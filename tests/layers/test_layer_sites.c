@@ -1,6 +1,6 @@
 // test_layer_sites.c -- call sites die with their layers, and what has their numbers is not misled.
 #include "layers/cost.h"
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "layers/cost.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 

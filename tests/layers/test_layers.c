@@ -276,7 +276,7 @@ START_TEST(a_layer_that_cannot_be_is_refused_with_a_reason) {
     ck_assert_ptr_null(dropout_new(NAN));
     expect_error(STATUS_INVALID_ARGUMENT, "not a probability");
     ck_assert_ptr_null(activation_new(&op_add));
-    expect_error(STATUS_INVALID_ARGUMENT, "activation_new: add is none");
+    expect_error(STATUS_INVALID_ARGUMENT, "activation_new: add is not an activation");
     ck_assert_ptr_null(mlp_new((int64_t[]){784}, 1, mlp_defaults()));
     expect_error(STATUS_INVALID_ARGUMENT, "mlp_new: needs at least an input and an output");
     ck_assert_ptr_null(mlp_new((int64_t[]){784, 0, 10}, 3, mlp_defaults()));

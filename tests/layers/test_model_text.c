@@ -486,8 +486,7 @@ START_TEST(a_file_that_is_none_is_refused) {
     expect_error(STATUS_FORMAT, "model.txt: holds a byte of 0");
     write_file("model.txt", "\n\n  Linear(3,\n  4) Linnear(3,4)\n", 32);
     ck_assert_ptr_null(model_text_read_file("model.txt", &input));
-    expect_error(STATUS_FORMAT,
-                 "model.txt: line 4, column 6: unknown layer, at \"Linnear(3,4)\"");
+    expect_error(STATUS_FORMAT, "model.txt: line 4, column 6: unknown layer, at \"Linnear(3,4)\"");
     write_file("model.txt", "\n\n", 2);
     ck_assert_ptr_null(model_text_read_file("model.txt", &input));
     expect_error(STATUS_FORMAT, "model.txt: line 3, column 1: a layer is missing, at \"\"");

@@ -1,7 +1,7 @@
 // test_twins.c -- what stands in for tensors and layers in a dry run: met wherever the originals
 // are reached from, changed in their place, and gone at the end.
 #include "layers/cost.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/shadow.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

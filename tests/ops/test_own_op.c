@@ -4,7 +4,7 @@
 #include "layers/cost.h"
 #include "layers/train/fit.h"
 #include "profiler/explain/explain.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 
 static void twice_row(const float *x, float *y, int64_t n, const OpParams *params) {

@@ -7,10 +7,10 @@
 
 #include "layers/models/models.h"
 #include "profiler/advice/advice_tried.h"
+#include "profiler/base/text.h"
 #include "profiler/files/profile_json.h"
 #include "profiler/report/memory_curve.h"
 #include "profiler/report/preset.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/answers.h"
 #include "exercises/course/exercise.h"
 #include "exercises/course/sha256.h"
-#include "exercises/grader/answers.h"
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/support/worker.h"
 #include "tensor/memory.h"
 #include "tests/helpers/harness.h"

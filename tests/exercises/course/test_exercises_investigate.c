@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exercises/course/answers.h"
 #include "exercises/course/sweep_text.h"
-#include "exercises/grader/answers.h"
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/lab/command.h"
 #include "exercises/selftest/sections.h"
 #include "tensor/memory.h"

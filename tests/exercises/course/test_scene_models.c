@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exercises/course/scene.h"
 #include "exercises/course/timed_case.h"
-#include "exercises/scene/scene.h"
 #include "exercises/support/remote.h"
 #include "tests/helpers/harness.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/selftest/alone.h"
 #include "tests/exercises/sample/sample_exercise.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/build_parts.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 #include "tests/exercises/grader/build_trial.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "tensor/memory.h"
 #include "tests/exercises/grader/build_trial.h"
 #include "tests/exercises/sample/sample_exercise.h"

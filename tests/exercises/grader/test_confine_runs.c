@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

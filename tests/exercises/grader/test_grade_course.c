@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "tensor/memory.h"
 #include "tests/exercises/sample/sample_exercise.h"
 #include "tests/helpers/harness.h"

@@ -88,7 +88,7 @@ START_TEST(files_go_in_once_and_come_out) {
     ck_assert_int_eq(fstat(file, &found), 0);
     ck_assert_uint_eq(found.st_mode & 0777, 0644);
     close(file);
-    ck_assert_int_eq(fstatat(room.descriptor, "tree/scene.c", &found, 0), 0);
+    ck_assert_int_eq(fstatat(room.descriptor, "tree/reference.c", &found, 0), 0);
     ck_assert_int_eq(fstatat(room.descriptor, "tree", &found, 0), 0);
     ck_assert_uint_eq(found.st_mode & 0777, 0555);
     room_close(&room);

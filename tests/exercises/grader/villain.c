@@ -35,7 +35,7 @@ static void make_villain(void) {
         abort();
     snprintf(command, sizeof command,
              "cc -w -O0 -D_GNU_SOURCE -I. -o %s/bin/villain tests/fixtures/villain.c "
-             "exercises/grader/filter.c && cp %s/bin/villain %s/villain",
+             "exercises/support/filter.c && cp %s/bin/villain %s/villain",
              place, place, room);
     if (system(command) != 0) abort();
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/instructor/instructor.h"
 #include "exercises/instructor/similar.h"
 #include "exercises/selftest/sections.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "exercises/course/sweep_text.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/command.h"
 #include "tensor/memory.h"
 #include "tests/exercises/lab/lab_runs.h"

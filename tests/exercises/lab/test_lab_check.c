@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "exercises/course/exercise.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/formats.h"
 #include "exercises/selftest/sections.h"
 #include "tensor/memory.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "exercises/course/exercise.h"
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/pages.h"
 #include "tensor/memory.h"
 #include "tests/helpers/harness.h"

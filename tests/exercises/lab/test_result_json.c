@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exercises/grader/text_file.h"
+#include "exercises/course/text_file.h"
 #include "exercises/lab/formats.h"
 #include "tensor/memory.h"
 #include "tests/exercises/sample/sample_exercise.h"

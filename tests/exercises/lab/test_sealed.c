@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "exercises/course/key.h"
+#include "exercises/course/text_file.h"
 #include "exercises/grader/judge.h"
-#include "exercises/grader/text_file.h"
 #include "exercises/lab/formats.h"
 #include "tensor/memory.h"
 #include "tests/exercises/lab/lab_runs.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "profiler/advice/advice.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 

@@ -3,7 +3,7 @@
 #include "layers/containers.h"
 #include "layers/recurrent.h"
 #include "profiler/advice/budget.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 

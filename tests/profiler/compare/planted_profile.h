@@ -3,7 +3,7 @@
 #ifndef TESTS_PROFILER_COMPARE_PLANTED_PROFILE_H
 #define TESTS_PROFILER_COMPARE_PLANTED_PROFILE_H
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 // Layers "fc1", "relu1", "fc2" of a step of 1 ms (0.4, 0.1 and 0.2 ms forward; backward the same
 // less a tenth of the whole; fc1 alone has an optimizer), in so many runs that differ by 1 % at

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/compare/trend.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"

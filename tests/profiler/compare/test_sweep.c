@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/nets.h"
 

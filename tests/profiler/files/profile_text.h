@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 
 // Of a perceptron 20-30-10 with Adam, four samples; profile_free it.
 Profile profile_small(void);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/files/annotation.h"
+#include "profiler/files/exports.h"
 #include "tests/helpers/harness.h"
 
 static void expect(const char *title, const char *message, const char *line) {

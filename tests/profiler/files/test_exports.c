@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/files/gbench.h"
-#include "profiler/files/openmetrics.h"
+#include "profiler/files/exports.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"

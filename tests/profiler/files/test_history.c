@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profiler/files/history.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
@@ -152,7 +152,7 @@ START_TEST(what_is_somebody_elses_stays) {
     begin();
     put(strange[_i]);
     ck_assert_int_eq(history_append(&profile, "profile_mlp --x", path), STATUS_FORMAT);
-    expect_error(STATUS_FORMAT, "is none of a history");
+    expect_error(STATUS_FORMAT, "not of a history");
     ck_assert_int_ne(history_read(path, &history), STATUS_OK);
     error_clear();
     history_free(&history);
@@ -173,11 +173,11 @@ static const struct {
     {"\n", "line 1: not JSON"},
     {"[]\n", "line 1: its schema is not"},
     {"{\"schema\": 3}\n", "line 1: its schema is not"},
-    {LINE("\"work\": \"w\""), "line 1: it does not say when"},
+    {LINE("\"work\": \"w\""), "line 1: its date or what"},
     {LINE(WHEN "\"peak_bytes\": -1"), "line 1: a count is missing"},
     {LINE(WHEN COUNTS), "line 1: expected runs"},
-    {LINE(WHEN COUNTS ", \"runs\": [1, 0]"), "line 1: a run that is no time"},
-    {LINE(WHEN COUNTS ", \"runs\": [\"x\"]"), "line 1: a run that is no time"},
+    {LINE(WHEN COUNTS ", \"runs\": [1, 0]"), "line 1: a run is not a time"},
+    {LINE(WHEN COUNTS ", \"runs\": [\"x\"]"), "line 1: a run is not a time"},
     {LINE(WHEN COUNTS ", \"runs\": []") "x\n", "line 2: not JSON"},
 };
 enum { SPOILT = sizeof spoilt / sizeof spoilt[0] };

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/files/profile_read.h"
-#include "profiler/files/profile_runs.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/work_folder.h"
@@ -125,7 +124,7 @@ START_TEST(each_run_s_metronome_comes_back) {
     ck_assert(isnan(profile_beat(got, 3, true)) && isnan(profile_beat(got, -1, true)));
     profile.metronome.version = 2; // a run of another version is no run of the same
     ck_assert_int_eq(profile_take_runs(&profile, runs, 2), STATUS_FORMAT);
-    expect_error(STATUS_FORMAT, "run 2 of 3: metronome.version: another than the first run's");
+    expect_error(STATUS_FORMAT, "run 2 of 3: metronome.version: differs from the first run's");
     for (int i = 0; i < 2; i++) free(runs[i]);
     saved_profile_free(&saved);
     free(all);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/files/profile_runs.h"
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/profiler/files/profile_text.h"
@@ -84,8 +83,8 @@ static const struct {
     void (*change)(json_t *document);
     const char *says;
 } others[] = {{other_layer, "run 2 of 2: relu1: another layer"},
-              {fewer_layers, "run 2 of 2: layers: others"},
-              {no_layers, "run 2 of 2: layers: others"},
+              {fewer_layers, "run 2 of 2: layers: differ"},
+              {no_layers, "run 2 of 2: layers: differ"},
               {no_totals, "run 2 of 2: totals.forward: no median"},
               {no_inference, "run 2 of 2: totals.inference: no median"},
               {negative, "run 2 of 2: fc1.forward: no median"}};

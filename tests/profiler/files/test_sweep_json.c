@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/files/sweep_json.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
@@ -83,7 +83,7 @@ START_TEST(steps_that_cannot_be_counted_on_are_refused) {
         planted_training(&sweep.points[1], 1.0 / 3.0, 0.5);
         sweep.points[1].steps = told[i].steps;
         ck_assert_int_eq(write_and_read(path, &sweep, &read), told[i].status);
-        if (told[i].status) expect_error(STATUS_FORMAT, "points[1] is none");
+        if (told[i].status) expect_error(STATUS_FORMAT, "points[1] is not a point");
         ck_assert_int_eq(sweep_judge(&read), STATUS_OK); // a sanitizer looks on
         sweep_free(&sweep);
         sweep_free(&read);

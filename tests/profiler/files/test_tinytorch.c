@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/files/tinytorch.h"
+#include "profiler/files/profile_file.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/files/json_writer.h"
+#include "profiler/base/json_writer.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/profiler/files/trace_document.h"

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profiler/base/environment.h"
 #include "profiler/machine/machine.h"
 #include "profiler/machine/machine_parts.h"
-#include "profiler/report/environment.h"
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 #include "tests/helpers/data_files.h"

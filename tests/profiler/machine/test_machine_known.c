@@ -123,7 +123,8 @@ static const struct {
     const char *first, *second;
 } refused[] = {
     {"lenet5 --peaks a100-fp32", 2, "--peaks a100-fp32", "--device meta"},
-    {"lenet5 --device meta --peaks a100-bf16 --dtype fp32", 2, "--peaks a100-bf16", "leave it out"},
+    {"lenet5 --device meta --peaks a100-bf16 --dtype fp32", 2, "--peaks a100-bf16",
+     "leave out --dtype"},
     {"lenet5 --device meta --peaks a100", 3, "a100", "--help peaks"},
     {"lenet5 --device meta --peaks /dev/null", 3, "/dev/null", "not JSON"},
     {"lenet5 --device meta --peaks none", 2, "--peaks none", "--device cpu"},

@@ -4,7 +4,7 @@
 
 #include "layers/layer.h"
 #include "profiler/measure/metronome.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/clock.h"
 #include "tensor/context.h"
 #include "tensor/memory.h"

@@ -7,7 +7,7 @@
 #include "layers/cost.h"
 #include "layers/files/model_text.h"
 #include "layers/transformer.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/run_program.h"

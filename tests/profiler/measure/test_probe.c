@@ -3,7 +3,7 @@
 // figures are as without.
 #include <string.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

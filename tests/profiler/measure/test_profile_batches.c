@@ -3,7 +3,7 @@
 // tests/layers/test_accumulate.c's.
 #include "layers/containers.h"
 #include "profiler/advice/budget.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 

@@ -1,7 +1,7 @@
 // test_profile_marks.c -- what a profile says of layers that are marked to run again: which they
 // are, in few words. Which are chosen is test_budget_recompute.c's.
 #include "layers/containers.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 
 enum { WIDTH = 4 };

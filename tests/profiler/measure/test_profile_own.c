@@ -2,7 +2,7 @@
 // it too, and its batch; and nothing else. What is measured is then what a dry run predicts.
 #include "layers/containers.h"
 #include "profiler/advice/budget.h"
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 
 enum { FEATURES = 6, BATCH = 4, REALS = 4 * FEATURES };

@@ -2,7 +2,7 @@
 // more than a quarter and not past the level before; what was handed over stays what it is.
 #include <time.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/planted.h"
 

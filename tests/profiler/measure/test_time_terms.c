@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/planted.h"

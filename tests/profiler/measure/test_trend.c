@@ -2,7 +2,7 @@
 // steady.
 #include <math.h>
 
-#include "profiler/profile.h"
+#include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/planted.h"
 #include "tests/helpers/virtual_clock.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
@@ -155,20 +155,20 @@ START_TEST(memory_is_that_of_a_step) {
 END_TEST
 
 static const ProgramRefusal wrong[] = {
-    {"resnet18 vgg12 --device meta", "vgg12", "did you mean"},
-    {"resnet18 gpt2 --device meta --image 64", "gpt2", "--image"},
-    {"lenet5 Linear(3,4)@2x5 --device meta", "Linear(3,4)@2x5: ", "linear"},
+    {"resnet18 vgg12 --device meta", "vgg12", "did you mean", 2},
+    {"resnet18 gpt2 --device meta --image 64", "gpt2", "--image", 2},
+    {"lenet5 Linear(3,4)@2x5 --device meta", "Linear(3,4)@2x5: ", "linear", 2},
     {"lenet5 vgg16 --batch 100000", "vgg16 3x224x224: a step takes", "--device meta", 3},
     {"lenet5 /dev", "/dev", "file", 3},
-    {"lenet5 vgg11 --explain", "--explain", "leave out vgg11"},
-    {"lenet5 vgg11 --by op", "--by", "leave out vgg11"},
-    {"lenet5 vgg11 --trace t.json", "--trace", "leave out vgg11"},
-    {"lenet5 vgg11 --epochs 1", "--epochs", "leave out vgg11"},
-    {"lenet5 vgg11 --data .", "--data", "leave out vgg11"},
-    {"lenet5 vgg11 --sort roof", "--sort roof", "parameters"},
-    {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops"},
-    {"lenet5 --sort memory --device meta", "--sort memory", "bytes"},
-    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read"},
+    {"lenet5 vgg11 --explain", "--explain", "leave out vgg11", 2},
+    {"lenet5 vgg11 --by op", "--by", "leave out vgg11", 2},
+    {"lenet5 vgg11 --trace t.json", "--trace", "leave out vgg11", 2},
+    {"lenet5 vgg11 --epochs 1", "--epochs", "leave out vgg11", 2},
+    {"lenet5 vgg11 --data .", "--data", "leave out vgg11", 2},
+    {"lenet5 vgg11 --sort roof", "--sort roof", "parameters", 2},
+    {"lenet5 vgg11 --sort time --device meta", "--sort time", "--sort flops", 2},
+    {"lenet5 --sort memory --device meta", "--sort memory", "bytes", 2},
+    {"lenet5 README.md --json ./README.md", "--json ./README.md", "is read", 2},
     {"lenet5 vgg11 --device meta --json /nonexistent/x.json", "/nonexistent/x.json", "", 3},
 };
 

@@ -145,7 +145,7 @@ START_TEST(files_that_are_none_are_refused) {
                  {"--config %sx", 3, "No such file"},
                  {"--config /tmp", 3, "Is a directory"},
                  {"--config", 2, "--config needs a value"},
-                 {"--device meta --config /dev/null --config %s", 2, "and no second"}};
+                 {"--device meta --config /dev/null --config %s", 2, "one file only"}};
     for (int i = 0; i < 5; i++) {
         ProgramRun got = run("profile_mlp", cases[i].arguments);
         ck_assert_msg(got.status == cases[i].status && strstr(got.err, cases[i].says), "%d: %s",

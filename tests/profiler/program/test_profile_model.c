@@ -7,7 +7,7 @@
 
 #include "layers/files/npy.h"
 #include "layers/models/zoo.h"
-#include "profiler/report/text.h"
+#include "profiler/base/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
@@ -39,31 +39,31 @@ END_TEST
 
 // ---- what is refused ---------------------------------------------------------------------------
 static const ProgramRefusal wrong[] = {
-    {"", "which network", "--list"},
-    {"--batch 2", "which network", "resnet50"},
-    {"resnet51", "resnet51", "did you mean resnet50"},
-    {"nothing-like-it", "nothing-like-it", "--list"},
-    {"lenet5 --tokens 5", "--tokens", "--image"},
-    {"lenet5 --image 32x", "--image 32x", "HEIGHTxWIDTH"},
-    {"lenet5 --image 0", "--image 0", "224"},
-    {"lenet5 --image 32x32x3", "--image 32x32x3", "224"},
-    {"lenet5 --layers 3,4", "--layers", "unknown"},
-    {"lenet5 --freeze=", "--freeze", "features"},
-    {"lenet5 --device meta --freeze nope", "--freeze nope", "matches"},
-    {"lenet5 --device meta --recompute nope", "--recompute nope", "matches"},
-    {"lenet5 --device meta --image 8", "conv2", ""}, // the kernel is larger than what is left
-    {"lenet5 --inference --freeze fc1", "--freeze", "--inference"},
-    {"lenet5 --inference --leaks", "--leaks", "--inference"},
+    {"", "name a network", "--list", 2},
+    {"--batch 2", "name a network", "resnet50", 2},
+    {"resnet51", "resnet51", "did you mean resnet50", 2},
+    {"nothing-like-it", "nothing-like-it", "--list", 2},
+    {"lenet5 --tokens 5", "--tokens", "--image", 2},
+    {"lenet5 --image 32x", "--image 32x", "HEIGHTxWIDTH", 2},
+    {"lenet5 --image 0", "--image 0", "224", 2},
+    {"lenet5 --image 32x32x3", "--image 32x32x3", "224", 2},
+    {"lenet5 --layers 3,4", "--layers", "unknown", 2},
+    {"lenet5 --freeze=", "--freeze", "features", 2},
+    {"lenet5 --device meta --freeze nope", "--freeze nope", "matches", 2},
+    {"lenet5 --device meta --recompute nope", "--recompute nope", "matches", 2},
+    {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than what is left
+    {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
+    {"lenet5 --inference --leaks", "--leaks", "--inference", 2},
     {"vgg16 --batch 100000", "vgg16 3x224x224: a step takes 7", "--device meta", 3},
-    {"gpt2 --classes 3", "--classes", "texts"},
-    {"gpt2 --device meta --tokens 1025", "1025 tokens", "context"},
-    {"vit_b_16 --device meta --image 225", "225", ""},
-    {"Liner(3,4)@2x3", "Liner", "line 1, column 1"},
-    {"Linear(3,4)", "not said", "@"},
-    {"Linear(3,4)@2x3 --tokens 5", "--tokens", "--list"},
-    {"Linear(3,4)@2x5", "linear", ""},
+    {"gpt2 --classes 3", "--classes", "texts", 2},
+    {"gpt2 --device meta --tokens 1025", "1025 tokens", "context", 2},
+    {"vit_b_16 --device meta --image 225", "225", "", 2},
+    {"Liner(3,4)@2x3", "Liner", "line 1, column 1", 2},
+    {"Linear(3,4)", "the input's shape", "@", 2},
+    {"Linear(3,4)@2x3 --tokens 5", "--tokens", "--list", 2},
+    {"Linear(3,4)@2x5", "linear", "", 2},
     {"/dev", "/dev", "file", 3},
-    {"Linear(3,4)@0x3", "Linear(3,4)@0x3", "at least 1"},
+    {"Linear(3,4)@0x3", "Linear(3,4)@0x3", "at least 1", 2},
     {"mnist-cnn --data /nonexistent", "/nonexistent", "", 3},
 };
 
@@ -217,23 +217,23 @@ START_TEST(the_document_says_what_the_file_was) {
 END_TEST
 
 static const ProgramRefusal wrong_onnx[] = {
-    {"none.onnx", "none.onnx", ""},
-    {ONNX "cnn.ts.onnx --input nope=1x2x3x3", "whose inputs are", ""},
-    {ONNX "cnn.ts.onnx --input 1x2x3x3", "NAME=1x3x224x224", ""},
-    {ONNX "cnn.ts.onnx --input x=", "NAME=1x3x224x224", ""},
+    {"none.onnx", "none.onnx", "", 2},
+    {ONNX "cnn.ts.onnx --input nope=1x2x3x3", "whose inputs are", "", 2},
+    {ONNX "cnn.ts.onnx --input 1x2x3x3", "NAME=1x3x224x224", "", 2},
+    {ONNX "cnn.ts.onnx --input x=", "NAME=1x3x224x224", "", 2},
     {ONNX "cnn.ts.onnx --input /nonexistent/x.npy", "/nonexistent/x.npy", "", 3},
-    {ONNX "cnn.ts.onnx --tokens 3", "--input", ""},
-    {ONNX "steps.dy.onnx --input x=3x2x3 --batch 4", "--batch 4: \"x\" takes 3", ""},
+    {ONNX "cnn.ts.onnx --tokens 3", "--input", "", 2},
+    {ONNX "steps.dy.onnx --input x=3x2x3 --batch 4", "--batch 4: \"x\" takes 3", "", 2},
     {ONNX "cnn.ts.onnx --output /nonexistent/y.npy --iterations 1", "/nonexistent/y.npy", "", 3},
-    {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", ""},
-    {"resnet18 --input x=1x3x4x4", "--image", ""},
-    {"resnet18 --partial --device meta", "--partial", ""},
-    {ONNX "missing.onnx --partial", "--device meta", ""},
-    {ONNX "chargpt.dy.onnx --recompute h.0 --device meta", "one that the file runs as one step",
-     ""},
-    {"Linear(3,2)@4x3 --freeze * --device meta", "--inference", ""},
-    {"ReLU@4x3 --device meta", "--inference", ""},
-    {"x\x1b[2J --device meta", "x?[2J", ""},
+    {ONNX "cnn.ts.onnx --output y.npy --device meta", "--output", "", 2},
+    {"resnet18 --input x=1x3x4x4", "--image", "", 2},
+    {"resnet18 --partial --device meta", "--partial", "", 2},
+    {ONNX "missing.onnx --partial", "--device meta", "", 2},
+    {ONNX "chargpt.dy.onnx --recompute h.0 --device meta", "one that the file runs as one step", "",
+     2},
+    {"Linear(3,2)@4x3 --freeze * --device meta", "--inference", "", 2},
+    {"ReLU@4x3 --device meta", "--inference", "", 2},
+    {"x\x1b[2J --device meta", "x?[2J", "", 2},
 };
 
 START_TEST(what_does_not_fit_an_onnx_file_is_refused_in_one_line) {

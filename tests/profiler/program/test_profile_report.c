@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/report/report.h"
 #include "profiler/report/report_table.h"
-#include "profiler/report/text.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/profile_document.h"
@@ -170,18 +170,18 @@ START_TEST(noise_begins_at_ten_percent) {
     const double quiet = 0.0999 * s->median, noisy = 0.1001 * s->median;
     profile.unattributed_seconds = 0.0;
     s->iqr = quiet;
-    ck_assert(s->ci95_reached && !report_is_noise(&profile));
+    ck_assert(s->ci95_reached && !profile_is_noise(&profile));
     s->iqr = noisy;
-    ck_assert(report_is_noise(&profile));
+    ck_assert(profile_is_noise(&profile));
     ck_assert(says(&profile, "  Start with ") && !says(&profile, "\nWHAT WOULD HELP"));
     s->iqr = quiet;
     s->ci95_reached = false;
-    ck_assert(report_is_noise(&profile));
+    ck_assert(profile_is_noise(&profile));
     s->ci95_reached = true;
     profile.unattributed_seconds = -0.049 * s->median;
-    ck_assert(!report_is_noise(&profile));
+    ck_assert(!profile_is_noise(&profile));
     profile.unattributed_seconds = -0.051 * s->median;
-    ck_assert(report_is_noise(&profile));
+    ck_assert(profile_is_noise(&profile));
     profile_free(&profile);
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     profile.layers[1].phase[REPORT_STEP].roofline.roof_fraction = 1.3;
     char wanted[200];
     snprintf(wanted, sizeof wanted, "\n%s is past its roof: data lay nearer",
-             report_layer_label(&profile, &profile.layers[1], 12).s);
+             profile_layer_label(&profile, &profile.layers[1], 12).s);
     ck_assert(says(&profile, wanted) && !says(&profile, "--calibrate"));
     profile.machine.measured = false;
     ck_assert(says(&profile, " is past its roof: the ceilings given are too low"));
@@ -234,7 +234,8 @@ START_TEST(what_others_make_meaningless_is_left_out) {
         profile.others_share = shares[i];
         ck_assert_int_eq(says(&profile, "\n  Other programs had the cores for "), busy);
         ck_assert_int_eq(says(&profile, "888%"), !busy);
-        ck_assert_int_eq(says(&profile, "overhead cannot be told from noise (-15.0% to 27.0%)"), !busy);
+        ck_assert_int_eq(says(&profile, "overhead cannot be told from noise (-15.0% to 27.0%)"),
+                         !busy);
         ck_assert_int_eq(says(&profile, " is past its roof"), !busy);
     }
     profile.others_share = 0.0;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "layers/train/corpus.h"
-#include "profiler/report/text.h"
+#include "layers/files/corpus.h"
+#include "profiler/base/text.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/profile_document.h"
 #include "tests/helpers/run_program.h"
@@ -25,7 +25,7 @@ static const ProgramRefusal wrong[] = {
     {"char-gpt --data /dev/null", "/dev/null", "no regular file", 3},
     {"char-gpt --data .clang-format --tokens 200", "200 tokens", "fewer --tokens", 3},
     {"Embedding(9,4)Linear(4,9)@2x8 --data Makefile", "9", "char-gpt", 3},
-    {"Embedding(60,4)@2x8 --epochs 1", "no logits", "char-gpt"},
+    {"Embedding(60,4)@2x8 --epochs 1", "no logits", "char-gpt", 2},
 };
 
 START_TEST(a_text_that_does_not_fit_is_refused_in_one_line) {

@@ -2,7 +2,7 @@
 // that looks at once finds: asked at the end, now and then, when its log is full, after a rewind.
 #include <string.h>
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tests/helpers/expect.h"
 
 static const Machine machine = {

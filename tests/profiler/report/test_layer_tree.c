@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/report/layer_tree.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/profile_document.h"

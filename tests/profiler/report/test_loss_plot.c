@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/report/loss_plot.h"
+#include "profiler/report/plots.h"
 #include "tests/helpers/harness.h"
 
 // The picture's lines, in `line`; how many. Yours to free is line[0].

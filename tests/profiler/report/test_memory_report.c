@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profiler/base/text.h"
 #include "profiler/report/memory_curve.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/run_program.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "layers/recurrent.h"
-#include "profiler/profiler.h"
 #include "profiler/report/preset.h"
+#include "profiler/session/profiler.h"
 #include "tests/fixtures/presets.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

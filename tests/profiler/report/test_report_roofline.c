@@ -88,7 +88,7 @@ static void check(const Profile *profile) {
         for (const char *c = pile; *c && !found; c++) {
             const char *name = picture.names[(int)*c];
             found = strncmp(name, layer->type, strlen(layer->type)) == 0 ||
-                    strncmp(name, report_layer_name(profile, layer).s, strcspn(name, " ")) == 0;
+                    strncmp(name, profile_layer_title(profile, layer).s, strcspn(name, " ")) == 0;
         }
         ck_assert_msg(found, "%s, %s, is not at %g FLOP/B:\n%s", layer->path, layer->type,
                       intensity, picture.text);

@@ -30,7 +30,7 @@ static bool is_about(const Profile *profile, ViewBy by, const PrintedRow *row,
     if (strcmp(row->phase, cells[op->record.phase]) != 0) return false;
     char label[256];
     int size = snprintf(label, sizeof label, "%s%s%s",
-                        report_layer_name(profile, &profile->layers[op->layer]).s,
+                        profile_layer_title(profile, &profile->layers[op->layer]).s,
                         by == VIEW_BY_OP ? " " : "", by == VIEW_BY_OP ? op->record.op->name : "");
     int shown = (int)strlen(row->label);
     bool cut = row->label[shown - 1] == '~';
@@ -193,7 +193,7 @@ START_TEST(phases_and_layers_agree_with_the_profiles_own_totals) {
             for (int i = 0; i < profile.n_layers; i++) {
                 const ProfileLayer *layer = &profile.layers[i];
                 if (strcmp(by_layer.rows[r].phase, phases[p].cell) ||
-                    strcmp(by_layer.rows[r].label, report_layer_name(&profile, layer).s))
+                    strcmp(by_layer.rows[r].label, profile_layer_title(&profile, layer).s))
                     continue;
                 check_counts(&by_layer.rows[r], layer->phase[phases[p].phase].cost);
                 layers++;

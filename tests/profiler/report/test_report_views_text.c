@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/measure/profile_parts.h"
 #include "profiler/report/report.h"
-#include "profiler/report/text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/profiler/report/view_table.h"

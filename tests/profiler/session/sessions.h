@@ -3,7 +3,7 @@
 #ifndef TESTS_PROFILER_SESSION_SESSIONS_H
 #define TESTS_PROFILER_SESSION_SESSIONS_H
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 

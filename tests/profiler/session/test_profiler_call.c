@@ -2,7 +2,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tests/helpers/expect.h"
 
 typedef struct Task {

@@ -2,7 +2,7 @@
 // layer that counts for itself. Whole profiles: test_profiler_whole.c.
 #include <string.h>
 
-#include "profiler/profiler.h"
+#include "profiler/session/profiler.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 #include "tests/helpers/virtual_clock.h"

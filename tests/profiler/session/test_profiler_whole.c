@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profiler/profiler.h"
-#include "profiler/report/environment.h"
+#include "profiler/base/environment.h"
+#include "profiler/session/profiler.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/text.h"
 #include "profiler/report/report.h"
-#include "profiler/report/text.h"
 #include "tests/profiler/session/sessions.h"
 
 static const Machine machine = {

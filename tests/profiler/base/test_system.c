@@ -1,0 +1,58 @@
+// test_system.c -- what the system says of processor time, held against what no machine can do,
+// however busy it is: give more of it than all threads had.
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "profiler/base/system.h"
+#include "tensor/clock.h"
+#include "tests/helpers/harness.h"
+
+static void *spin(void *stop) {
+    while (!atomic_load((atomic_bool *)stop)) continue;
+    return NULL;
+}
+
+// Windows shorter than a tick, in which the other thread never stands still.
+START_TEST(no_window_has_more_than_its_threads) {
+    pthread_t thread;
+    atomic_bool stop = false;
+    ck_assert_int_eq(pthread_create(&thread, NULL, spin, &stop), 0);
+    double own = system_thread_seconds(), all = system_processor_seconds(), most = 0.0;
+    for (int i = 0; i < 400; i++) {
+        double from = clock_seconds(), before = system_processor_seconds();
+        while (clock_seconds() - from < 3e-4) continue;
+        double passed = system_processor_seconds() - before, around = clock_seconds() - from;
+        most = passed / around > most ? passed / around : most;
+    }
+    own = system_thread_seconds() - own;
+    all = system_processor_seconds() - all;
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_msg(most <= 2.001, "%g of 2 threads", most);
+    ck_assert_msg(all >= own, "%g s of all, %g s of one of them", all, own);
+}
+END_TEST
+
+static void *work(void *seconds) {
+    double from = system_thread_seconds();
+    while (system_thread_seconds() - from < *(double *)seconds) continue;
+    return NULL;
+}
+
+START_TEST(a_thread_that_ended_has_had_its_share) {
+    pthread_t thread;
+    double seconds = 0.02, before = system_processor_seconds();
+    ck_assert_int_eq(pthread_create(&thread, NULL, work, &seconds), 0);
+    pthread_join(thread, NULL);
+    ck_assert(system_processor_seconds() - before >= 0.999 * seconds);
+}
+END_TEST
+
+int main(void) {
+    const HarnessTest tests[] = {
+        {no_window_has_more_than_its_threads, 0},
+        {a_thread_that_ended_has_had_its_share, 0},
+        {NULL, 0},
+    };
+    return harness_main("system", tests);
+}
