@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/compare/trend.h"
+#include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/json_mutator.h"
