@@ -41,13 +41,3 @@ const char *precision_brief(Precision precision) {
 int64_t precision_bytes(Precision precision) {
     return (unsigned)precision < PRECISION_COUNT ? precisions[precision].bytes : 0;
 }
-
-bool precision_by_brief(const char *brief, Precision *precision) {
-    if (!GIVEN(brief)) return false;
-    for (int i = 0; i < PRECISION_COUNT; i++) {
-        if (strcmp(precisions[i].brief, brief) != 0) continue;
-        *precision = (Precision)i;
-        return true;
-    }
-    return false;
-}

@@ -56,10 +56,9 @@ typedef enum Precision {
         PRECISION_COUNT
 } Precision;
 
-const char *precision_name(Precision precision);                  // "bfloat16"
-const char *precision_brief(Precision precision);                 // "bf16"
-int64_t precision_bytes(Precision precision);                     // of an element
-bool precision_by_brief(const char *brief, Precision *precision); // false: there is none
+const char *precision_name(Precision precision);  // "bfloat16"
+const char *precision_brief(Precision precision); // "bf16"
+int64_t precision_bytes(Precision precision);     // of an element
 
 typedef struct Shape {
     int ndim;

@@ -33,7 +33,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	$(call compile,$(COMPILE) $(CHECK_CFLAGS))
 
 HELPERS := $(BUILD)/tests/libhelpers.a
-$(HELPERS): $(call objects,$(HELPER_SOURCES)) $(BUILD)/sources
+$(HELPERS): $(call objects,$(HELPER_SOURCES) $(PROGRAM_SOURCES)) $(BUILD)/sources
 
 FUZZ_HELPERS := $(BUILD)/tests/libfuzz.a
 $(FUZZ_HELPERS): $(call objects,$(FUZZ_HELPER_SOURCES) $(PROGRAM_SOURCES)) $(BUILD)/sources

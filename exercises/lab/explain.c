@@ -6,8 +6,7 @@
 
 #include "exercises/lab/command.h"
 #include "exercises/lab/pages.h"
-
-enum { PAGE_NAME = 64 };
+#include "profiler/base/nearest.h"
 
 // ---- finding one (make has turned them into tables: exercises/pages/pages.awk) -----------------
 const ExplainPage *pages_find(const char *name) {
@@ -68,37 +67,17 @@ int command_hint(Lab *lab) {
 }
 
 // ---- a name that was almost right --------------------------------------------------------------
-// How many letters have to change, come or go (Levenshtein).
-static int distance(const char *a, const char *b) {
-    int row[PAGE_NAME + 1], m = (int)strlen(b);
-    if (m >= PAGE_NAME) return PAGE_NAME;
-    for (int k = 0; k <= m; k++) row[k] = k;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int k = 0; k < m; k++) {
-            int kept = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            int shorter = row[k] < row[k + 1] ? row[k] : row[k + 1];
-            row[k + 1] = kept < shorter + 1 ? kept : shorter + 1;
-        }
-    }
-    return row[m];
+static const char *page_at(const void *holder, int i) {
+    (void)holder;
+    return i < explain_page_count ? explain_pages[i].name : NULL;
 }
 
 static Status no_such_page(const char *name) {
-    int least = PAGE_NAME;
-    const char *best = NULL;
-    for (int i = 0; i < explain_page_count; i++) {
-        const char *one = explain_pages[i].name;
-        int d = strstr(one, name) && name[0] ? 1 : distance(name, one);
-        if (d >= least) continue;
-        least = d;
-        best = one;
-    }
-    bool near = best && least <= 1 + (int)strlen(name) / 3;
+    const char *near = nearest_name(name, page_at, NULL);
+    for (int i = 0; i < explain_page_count && !near && name[0]; i++)
+        if (strstr(explain_pages[i].name, name)) near = explain_pages[i].name;
     return error_set(STATUS_INVALID_ARGUMENT, "explain %.60s: there is no such page. HINT: %s%s%s",
-                     name, near ? "did you mean " : "", near ? best : "./lab explain lists them",
+                     name, near ? "did you mean " : "", near ? near : "./lab explain lists them",
                      near ? "?" : "");
 }
 

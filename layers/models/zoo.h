@@ -32,8 +32,6 @@ typedef struct ZooModel {
 const ZooModel *zoo_at(int index);          // in the order of a list; NULL past the last
 const ZooModel *zoo_find(const char *name); // NULL, without an error: there is none
 Layer *zoo_new(const ZooModel *model, int64_t classes); // classes 0: its own. NULL with an error
-// The name that looks most like this one, for a hint; NULL: none does.
-const char *zoo_nearest(const char *name);
 
 RIDGEPOINT_API_END
 

@@ -14,10 +14,9 @@
 #include <string.h>
 
 #include "layers/train/dataset.h"
+#include "profiler/base/nearest.h"
 #include "profiler/base/text.h"
 #include "tensor/memory.h"
-
-enum { MOST_FLAGS = 96 }; // asserted where the table for getopt_long is made
 
 bool options_refuse(const Options *options, const char *format, ...) {
     char message[8192]; // a path and a list of names are shorter
@@ -160,67 +159,124 @@ static bool takes(const Options *options, int flag) {
     return (options_flags[flag].programs & options->line->program) != 0;
 }
 
-static bool ambiguous(const Options *options, const char *given) {
+bool options_take(Options *options, const Flag *flag, const char *text) {
+    options->given[flag - options_flags] = true;
+    return flag->take(options, flag, text);
+}
+
+// ---- words that are no flag --------------------------------------------------------------------
+static const char *flag_name(const void *options, int i) { // a name that nobody types: another's
+    if (i >= options_flag_count) return NULL;
+    return takes(options, i) ? options_flags[i].name : "";
+}
+
+bool options_unknown(const Options *options, const char *dashes, const char *name) {
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "="), name);
+    const char *nearest = nearest_name(word, flag_name, options);
+    if (nearest)
+        return options_refuse(options, "%s%s: unknown option; did you mean %s%s?", dashes, name,
+                              dashes, nearest);
+    return options_refuse(options, "%s%s: unknown option; see %s --help all", dashes, name,
+                          options->line->name);
+}
+
+// Lists the flags that begin so, where more than one does.
+static bool is_ambiguous(const Options *options, const char *given, char *list, size_t size) {
     int matches = 0;
-    size_t length = strncmp(given, "--", 2) == 0 ? strcspn(given + 2, "=") : 0;
-    for (int i = 0; i < options_flag_count; i++)
-        matches += takes(options, i) && length > 0 &&
-                   strncmp(given + 2, options_flags[i].name, length) == 0;
+    size_t length = strcspn(given, "="), used = 0;
+    list[0] = '\0';
+    for (int i = 0; i < options_flag_count; i++) {
+        if (!takes(options, i) || length == 0 || strncmp(given, options_flags[i].name, length) != 0)
+            continue;
+        snprintf(list + used, size - used, "%s--%s", matches++ ? ", " : "", options_flags[i].name);
+        used = strlen(list);
+    }
     return matches > 1;
 }
 
 static bool needs_value(const Options *options, const Flag *flag) {
+    const char *value = flag->take == take_against ? "'--batch 128 --fuse'" : flag->argument;
     return options_refuse(options, "--%s needs a value, as in --%s %s", flag->name, flag->name,
-                          flag->argument);
+                          value);
 }
 
 static bool unknown(const Options *options, int argc, char **argv) {
     const char *given = optind > 0 && optind <= argc ? argv[optind - 1] : "?";
-    const char *program = options->line->name;
     const Flag *flag = optopt >= 256 ? &options_flags[optopt - 256] : NULL;
+    char list[2048];
     if (flag && flag->argument) return needs_value(options, flag);
     if (flag) return options_refuse(options, "--%s takes no value", flag->name);
     if (optopt > 0 && optopt < 256)
         return options_refuse(options,
                               "-%c: unknown option; long options take two dashes; see %s --help",
-                              optopt, program);
-    return options_refuse(options, "%s: %s option; see %s --help all", given,
-                          ambiguous(options, given) ? "ambiguous" : "unknown", program);
+                              optopt, options->line->name);
+    if (strncmp(given, "--", 2) == 0 && is_ambiguous(options, given + 2, list, sizeof(list)))
+        return options_refuse(options, "%s: ambiguous option: one of %s", given, list);
+    return options_unknown(options, "--", given + strspn(given, "-"));
 }
 
-// The flags of this program, for getopt_long; each is found again as 256 + its place.
-static void fill_table(const Options *options, struct option table[MOST_FLAGS + 1]) {
-    assert(options_flag_count <= MOST_FLAGS);
+// ---- words, one after the other ----------------------------------------------------------------
+// Fills the tables for getopt_long: this program's flags, each found again as 256 + its place; and
+// the letters of those that have one, each found as itself.
+static void fill_tables(const Options *options, struct option table[OPTIONS_MOST_FLAGS + 1],
+                        char letters[OPTIONS_MOST_FLAGS + 2]) {
+    assert(options_flag_count <= OPTIONS_MOST_FLAGS);
+    *letters++ = ':';
     for (int i = 0, n = 0; i < options_flag_count; i++) {
         const char *argument = options_flags[i].argument;
         int has = !argument            ? no_argument
                   : argument[0] == '[' ? optional_argument
                                        : required_argument;
-        if (takes(options, i))
-            table[n++] = (struct option){options_flags[i].name, has, NULL, 256 + i};
+        if (!takes(options, i)) continue;
+        table[n++] = (struct option){options_flags[i].name, has, NULL, 256 + i};
+        if (options_flags[i].letter) *letters++ = options_flags[i].letter;
     }
 }
 
-// One flag after the other; what is none of their values moves to the end.
+static const Flag *flag_found(int found) { // by its place, or its letter
+    for (int i = 0; found < 256 && i < options_flag_count; i++)
+        if (options_flags[i].letter == found) return &options_flags[i];
+    return &options_flags[found - 256];
+}
+
+// What --against takes as a word of its own may be a flag of the other side, as in --against
+// --fuse; it is one word, and no file's, question's or other flag that was meant for this side.
+static bool is_others_flag(const Options *options, const char *word) {
+    for (int i = 0; i < options_flag_count; i++) {
+        const Flag *flag = &options_flags[i];
+        size_t length = strlen(flag->name);
+        if (!takes(options, i) || strncmp(word + 2, flag->name, length) != 0) continue;
+        if (word[2 + length] == '=' && flag->argument) return true;
+        if (word[2 + length] == '\0')
+            return !flag->argument && strcmp(flag_topics[flag->topic].name, "other") != 0 &&
+                   strcmp(flag_topics[flag->topic].name, "questions") != 0;
+    }
+    return true; // no flag at all, which the other side is told
+}
+
+// A flag behind another is not its value: --json --quiet.
+static bool is_no_value(const Options *options, const Flag *flag, const char *word) {
+    if (strncmp(word, "--", 2) != 0) return false;
+    return flag->take != take_against || !is_others_flag(options, word);
+}
+
+// Takes one flag after the other; words that are none of their values move to the end.
 static bool take_flags(int argc, char **argv, Options *options) {
-    struct option table[MOST_FLAGS + 1] = {{0}};
-    fill_table(options, table);
+    struct option table[OPTIONS_MOST_FLAGS + 1] = {{0}};
+    char letters[OPTIONS_MOST_FLAGS + 2] = "";
+    fill_tables(options, table, letters);
     opterr = optind = 0; // from the first word, though another line was parsed before
     for (;;) {
-        int found = getopt_long(argc, argv, ":h", table, NULL);
+        int found = getopt_long(argc, argv, letters, table, NULL);
         if (found == -1) return true;
-        if (found == 'h') {
-            options->help = true;
-            continue;
-        }
-        if (found < 256) return unknown(options, argc, argv);
-        const Flag *flag = &options_flags[found - 256];
-        bool left_out = flag->argument && flag->argument[0] == '[' && !optarg;
+        if (found == '?' || found == ':') return unknown(options, argc, argv);
+        const Flag *flag = flag_found(found);
+        bool left_out = found >= 256 && flag->argument && flag->argument[0] == '[' && !optarg;
         if (left_out && optind < argc && argv[optind][0] != '-') optarg = argv[optind++];
-        // The flag behind it is no file's name: --json --quiet. But --against --fuse is meant.
-        bool is_flag = optarg && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0;
-        if (is_flag && flag->take != take_against) return needs_value(options, flag);
-        if (!flag->take(options, flag, optarg)) return false;
+        bool own_word = optarg && optarg == argv[optind - 1];
+        if (own_word && is_no_value(options, flag, optarg)) return needs_value(options, flag);
+        if (!options_take(options, flag, optarg)) return false;
     }
 }
 

@@ -22,6 +22,7 @@ enum {
     OPTIONS_MAX_SIZES = 256,
     OPTIONS_MAX_MODELS = 32,
     OPTIONS_MAX_RUNS = 1000,
+    OPTIONS_MOST_FLAGS = 96,
     OPTIONS_COMPARED_RUNS = 5 // where none are said
 };
 
@@ -56,6 +57,7 @@ typedef struct RateOptions {
 
 typedef struct Options {
     const ProgramLine *line;
+    bool given[OPTIONS_MOST_FLAGS];         // of options_flags, in a file or typed
     const char *model;                      // its argument, the first of them; NULL: none given
     const char *models[OPTIONS_MAX_MODELS]; // all of them: several are compared
     int n_models;
@@ -64,7 +66,6 @@ typedef struct Options {
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     const Op *activation; // NULL: none
-    bool has_activation;  // was said
     bool no_fuse;         // as by default
     // Of profile_model; 0: the network's own.
     int64_t image[2]; // height, width
@@ -92,11 +93,9 @@ typedef struct Options {
     int64_t epochs, steps, iterations, warmup, threads, seed;
     bool has_epochs; // were said
     OptimizerKind optimizer;
-    bool has_optimizer; // was said
     RateOptions rate;
     const char *device;              // its name: one of those in --help
     Precision precision;             // in which reals are counted where nothing runs
-    bool has_dtype;                  // was said
     const char *data;                // NULL: generated digits, or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's

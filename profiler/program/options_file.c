@@ -37,14 +37,6 @@ static char *trimmed(char *text) {
     return text;
 }
 
-static const Flag *find(const Options *options, const char *name) {
-    for (int i = 0; i < options_flag_count; i++)
-        if (options_flags[i].programs & options->line->program &&
-            strcmp(options_flags[i].name, name) == 0)
-            return &options_flags[i];
-    return NULL;
-}
-
 static bool take_network(Options *options, const char *name) {
     if (!name || options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "model: %s",
@@ -56,18 +48,18 @@ static bool take_network(Options *options, const char *name) {
 static bool take(Options *options, const char *key, const char *value) {
     if (strncmp(key, "--", 2) == 0) key += 2; // as it is typed
     if (options->line->argument && strcmp(key, "model") == 0) return take_network(options, value);
-    const Flag *flag = find(options, key);
+    const Flag *flag = options_flag(options, key);
     if (!value && strpbrk(key, " \t"))
         return options_refuse(options, "%s: expected NAME = VALUE, or a switch's name", key);
     if (!flag || strcmp(key, "config") == 0)
-        return options_refuse(options, "%s: %s; see %s --help all", key,
-                              flag ? "not in such a file" : "unknown option", options->line->name);
+        return flag ? options_refuse(options, "config: a file of options cannot name another")
+                    : options_unknown(options, "", key);
     if (!flag->argument && value)
         return options_refuse(options, "%s takes no value: where it is not wanted, leave it out",
                               key);
     if (flag->argument && flag->argument[0] != '[' && (!value || !value[0]))
         return options_refuse(options, "%s needs a value, as in %s = %s", key, key, flag->argument);
-    return flag->take(options, flag, value);
+    return options_take(options, flag, value);
 }
 
 static bool take_line(Options *options, char *line) {

@@ -2,46 +2,15 @@
 // out. Not here: files, of which one may be another (options_files.c).
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "profiler/machine/machine_known.h"
 #include "profiler/program/options_table.h"
 
-typedef struct Given {
-    const char *flag; // its name; NULL behind the last
-    bool given;
-} Given;
-
-static const char *first_given(const Given *flags) { // NULL: none
-    while (flags->flag && !flags->given) flags++;
-    return flags->flag;
-}
-
 static bool something_runs(const Options *options) {
-    const Given runs[] = {{"trace", options->trace != NULL},
-                          {"svg", options_draw(options, ~(1U << PAGE_MEMORY))},
-                          {"gbench", options->gbench != NULL},
-                          {"output", options->output != NULL},
-                          {"weights", options->weights},
-                          {"shrink", options->shrink},
-                          {"leaks", options->leaks},
-                          {"percentiles", options->percentiles},
-                          {"time-limit", options->time_limit > 0.0},
-                          {"iterations", options->iterations > 0},
-                          {"warmup", options->warmup > 0},
-                          {"calibrate", options->calibrate},
-                          {"runs", options->runs > 1},
-                          {"try", options->try_advice},
-                          {"peaks none", options->no_peaks},
-                          {"checkpoint", options->checkpoint != NULL},
-                          {"resume", options->resume != NULL},
-                          {"epochs", options->epochs > 0},
-                          {"steps", options->steps > 0},
-                          {"schedule", options->rate.has_kind},
-                          {"lr-warmup", options->rate.warmup.count > 0},
-                          {"lr-period", options->rate.period.count > 0},
-                          {"lr-factor", !isnan(options->rate.factor)},
-                          {NULL, false}};
-    const char *flag = strcmp(options->device, "meta") == 0 ? first_given(runs) : NULL;
+    if (strcmp(options->device, "meta") != 0) return true;
+    const char *flag = options_first(options, FLAG_RUNS, 0);
+    if (!flag && options->no_peaks) flag = "peaks none";
     return !flag ||
            options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
 }
@@ -52,11 +21,11 @@ static bool sorts(Options *options) {
     bool several = options->n_models > 1, found = !key;
     for (int i = 0; several && !found && i < COMPARISON_SORT_COUNT; i++) {
         options->comparison_sort = (ComparisonSort)i;
-        found = strcmp(key, comparison_sort_name(options->comparison_sort)) == 0;
+        found = strcasecmp(key, comparison_sort_name(options->comparison_sort)) == 0;
     }
     for (int i = 0; !several && !found && i < VIEW_SORT_COUNT; i++) {
         options->view.sort = (ViewSort)i;
-        found = options->has_view = strcmp(key, view_sort_name(options->view.sort)) == 0;
+        found = options->has_view = strcasecmp(key, view_sort_name(options->view.sort)) == 0;
     }
     if (!found)
         return options_refuse(options, "--sort %s: expected %s", key,
@@ -69,18 +38,8 @@ static bool sorts(Options *options) {
     return true;
 }
 
-const char *options_about_training(const Options *options) {
-    const Given needs[] = {
-        {"trace", options->trace != NULL},         {"leaks", options->leaks},
-        {"epochs", options->epochs > 0},           {"steps", options->steps > 0},
-        {"optimizer", options->has_optimizer},     {"lr", !isnan(options->rate.base)},
-        {"freeze", options->n_freeze > 0},         {"accumulate", options->accumulate > 1},
-        {"recompute", options->recompute != NULL}, {NULL, false}};
-    return first_given(needs);
-}
-
 static bool trains(const Options *options) {
-    const char *flag = options->inference ? options_about_training(options) : NULL;
+    const char *flag = options->inference ? options_first(options, FLAG_TRAINS, 0) : NULL;
     if (options->generate && options->memory_budget > 0) flag = "memory-budget";
     return !flag || options_refuse(options, "--%s is about training; leave out --%s", flag,
                                    options->generate ? "generate" : "inference");
@@ -115,7 +74,7 @@ static bool fits_peaks(Options *options) {
                               "--peaks %s is another machine, and this one would run; add "
                               "--device meta",
                               known->name);
-    if (options->has_dtype && options->precision != known->precision)
+    if (options_has(options, "dtype") && options->precision != known->precision)
         return options_refuse(options, "--peaks %s is for %s, and --dtype is %s; leave out --dtype",
                               known->name, precision_brief(known->precision),
                               precision_brief(options->precision));
@@ -139,9 +98,6 @@ static bool counts_as(const Options *options) {
 
 // A training is what is kept, gone on with, or stopped.
 static bool keeps_what_there_is(const Options *options) {
-    if (options->every > 0 && !options->checkpoint)
-        return options_refuse(options, "--every %lld needs --checkpoint FILE",
-                              (long long)options->every);
     const char *flag = options->checkpoint  ? "checkpoint"
                        : options->resume    ? "resume"
                        : options->steps > 0 ? "steps"
@@ -169,15 +125,18 @@ static bool has_words(const Options *options) {
     if (!isnan(options->temperature) && !writes)
         return options_refuse(options, "--temperature: nothing is written; %s",
                               options->sample == 0 ? "--sample N" : "add --generate N");
+    if (options->generate && options->runs > 1)
+        return options_refuse(options, "--runs measures steps; leave out --generate");
     if (options->generate && options->batch > 1)
         return options_refuse(options, "--generate writes one text at a time; leave out --batch");
     return true;
 }
 
 static bool fit_together(const Options *options) {
+    if (!options_have_needs(options)) return false;
     if (options->fuse && options->no_fuse)
         return options_refuse(options, "--fuse and --no-fuse exclude each other");
-    if (options->has_activation && options->activation && options->n_layers == 2)
+    if (options_has(options, "activation") && options->activation && options->n_layers == 2)
         return options_refuse(options,
                               "--activation %s needs a hidden layer, as --layers %lld,512,%lld",
                               options->activation->name, (long long)options->layers[0],
@@ -196,17 +155,11 @@ static bool fit_together(const Options *options) {
         return options_refuse(options, "--svg: a roof needs ceilings; leave out --peaks none");
     if (options->calibrate && (options->peaks || options->no_peaks))
         return options_refuse(options, "--calibrate and --peaks exclude each other");
-    if (options->runs > 1 && options->generate)
-        return options_refuse(options, "--runs measures steps; leave out --generate");
     if (options->try_advice && (options->generate || options->no_peaks))
         return options_refuse(options, "--try needs steps and ceilings; leave out --%s",
                               options->generate ? "generate" : "peaks none");
-    if (options->depth >= 0 && !options->summary)
-        return options_refuse(options, "--depth %lld needs --summary", (long long)options->depth);
     if (options_choose_recompute(options) && options->memory_budget == 0)
         return options_refuse(options, "--recompute auto needs --memory-budget SIZE, as 2GB");
-    if (!isnan(options->prune) && !options->shrink)
-        return options_refuse(options, "--prune %g needs --shrink", options->prune);
     if (options->line->argument && options->fuse && !options->inference)
         return options_refuse(options,
                               "--fuse is for networks that train no more; add --inference");

@@ -11,8 +11,9 @@
 
 static void print_flag(const Flag *flag) {
     char left[40];
-    snprintf(left, sizeof(left), "--%s%s%s", flag->name, flag->argument ? " " : "",
-             flag->argument ? flag->argument : "");
+    const char short_form[] = {'-', flag->letter, ',', ' ', '\0'};
+    snprintf(left, sizeof(left), "%s--%s%s%s", flag->letter ? short_form : "", flag->name,
+             flag->argument ? " " : "", flag->argument ? flag->argument : "");
     printf("  %-22s %s\n", left, flag->help);
 }
 

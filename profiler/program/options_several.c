@@ -24,7 +24,8 @@ bool options_take_kind(Options *options) {
     if (options->generate && options->train)
         return options_refuse(options, "--generate trains nothing; leave out --train");
     if (options->generate) options->inference = true;
-    if (options->kind_said || options->generate || options_about_training(options)) return true;
+    if (options->kind_said || options->generate || options_first(options, FLAG_TRAINS, 0))
+        return true;
     if (file && other)
         return options_refuse(options,
                               "%s opens as inference, and %s as a training step; say "
@@ -35,72 +36,14 @@ bool options_take_kind(Options *options) {
 }
 
 // ---- questions ---------------------------------------------------------------------------------
-enum { NETWORKS = 1, COMPARISON = 2, SWEEP = 4, TREND = 8, ALL = 15 };
-
-typedef struct Given { // a flag, whether it was, and of what it is no part
-    const char *name;
-    bool given;
-    int no_part;
-} Given;
-
-static const char *first_given(const Given *flags, int of) {
-    while (flags->name && !(flags->given && flags->no_part & of)) flags++;
-    return flags->name;
-}
-
-static const char *no_part_of(const Options *options, int of) {
-    const Given flags[] = {{"summary", options->summary, ALL},
-                           {"explain", options->explain, ALL},
-                           {"by, --top and --layer", options->has_view, ALL},
-                           {"memory", options->memory, ALL},
-                           {"memory-budget", options->memory_budget > 0, ALL},
-                           {"leaks", options->leaks, ALL},
-                           {"weights", options->weights, ALL},
-                           {"shrink", options->shrink, ALL},
-                           {"generate", options->generate > 0, ALL},
-                           {"runs", options->runs > 1, NETWORKS},
-                           {"compare, --against", options_beside(options) != NULL, TREND},
-                           {"sweep", options->n_sweeps > 0, TREND},
-                           {"json", options->json != NULL, TREND},
-                           {"try", options->try_advice, ALL},
-                           {"flop-convention", options->has_preset, ALL},
-                           {"output", options->output != NULL, ALL},
-                           {"trace", options->trace != NULL, ALL},
-                           {"memory-json", options->memory_json != NULL, ALL},
-                           {"tinytorch", options->tinytorch != NULL, ALL},
-                           {"strict", options->strict, COMPARISON | SWEEP},
-                           {"html", options->html != NULL, NETWORKS | TREND},
-                           {"svg", options_draw(options, ~(1U << PAGE_SWEEP)), ALL},
-                           {"svg sweep", options_draw(options, 1U << PAGE_SWEEP), ALL & ~SWEEP},
-                           {"csv", options->csv != NULL, ALL},
-                           {"gbench", options->gbench != NULL, ALL},
-                           {"openmetrics", options->openmetrics != NULL, ALL},
-                           {"output", options->folder != NULL, ALL},
-                           {"history", options->history != NULL, ALL & ~TREND},
-                           {"save", options->save != NULL, NETWORKS | COMPARISON | TREND},
-                           {"threshold", options->thresholds.n > 0, NETWORKS | SWEEP | TREND},
-                           {"junit", options->junit != NULL, SWEEP | TREND},
-                           {"data", options->data != NULL, NETWORKS | COMPARISON | TREND},
-                           {"epochs, --steps", options->epochs > 0 || options->steps > 0,
-                            NETWORKS | COMPARISON | TREND},
-                           {"checkpoint", options->checkpoint != NULL, ALL},
-                           {"resume", options->resume != NULL, ALL},
-                           {NULL, false, 0}};
-    return first_given(flags, of);
-}
-
 static bool asks_one_question(const Options *options) {
     const char *beside = options_beside(options);
     const char *second = options->against           ? "against"
                          : options->against_program ? "against-program"
                                                     : NULL;
-    if (options->force && !options->compare)
-        return options_refuse(options, "--force needs --compare FILE");
     if (options->history && (!options->history[0] || strcmp(options->history, "-") == 0))
         return options_refuse(options, "--history: expected a file, to which a line is added");
-    if (options->trend && !options->history)
-        return options_refuse(options, "--trend needs --history FILE");
-    if (options->compare && (!options->compare[0] || strcmp(options->compare, "-") == 0))
+    if (options->compare && !options->compare[0])
         return options_refuse(options, "--compare: expected a file, as --save FILE makes it");
     if (beside && options->runs > RATIO_MOST / DIFF_LOOKS)
         return options_refuse(options, "--runs %lld: a comparison takes at most %d",
@@ -117,9 +60,9 @@ static bool is_no_part(const Options *options) {
     bool several = options->n_models > 1;
     bool sweeps = options->n_sweeps > 0;
     const char *question = options->trend ? "trend" : sweeps ? "sweep" : options_beside(options);
-    int of = (several ? NETWORKS : 0) | (options_beside(options) ? COMPARISON : 0) |
-             (sweeps ? SWEEP : 0) | (options->trend ? TREND : 0);
-    const char *flag = no_part_of(options, of);
+    unsigned with = (several ? NOT_SEVERAL : 0) | (options_beside(options) ? NOT_COMPARED : 0) |
+                    (sweeps ? NOT_SWEPT : 0) | (options->trend ? NOT_TREND : 0);
+    const char *flag = options_first(options, 0, with);
     if (options->trend)
         return !flag || options_refuse(options, "--%s cannot go with --trend; leave out one", flag);
     if (question && several)
@@ -137,12 +80,8 @@ static bool is_no_part(const Options *options) {
 
 // ---- sweeps ------------------------------------------------------------------------------------
 static bool sweeps(const Options *options) {
-    const char *limit = options->max_latency > 0.0 ? "max-latency"
-                        : options->max_memory > 0  ? "max-memory"
-                        : options->svg[PAGE_SWEEP] ? "svg sweep"
-                                                   : NULL;
-    if (limit && options->n_sweeps == 0)
-        return options_refuse(options, "--%s needs --sweep batch=1,8,64", limit);
+    if (options->svg[PAGE_SWEEP] && options->n_sweeps == 0)
+        return options_refuse(options, "--svg sweep needs --sweep AXIS=V,V");
     if (options->max_latency > 0.0 && strcmp(options->device, "meta") == 0)
         return options_refuse(options, "--max-latency: nothing takes time on the meta device");
     return true;

@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "profiler/base/nearest.h"
+#include "profiler/machine/machine_known.h"
 #include "profiler/program/sweep_axes.h"
 
 static bool refuse(const Options *options, const Flag *flag, const char *text,
@@ -21,13 +25,25 @@ static int value_at(const Options *options, const Flag *flag, const char *text) 
     char names[600] = "";
     const char *value;
     for (int i = 0; (value = flag->value(i)); i++) {
-        if (strcmp(value, text) == 0) return i;
+        if (strcasecmp(value, text) == 0) return i;
         size_t used = strlen(names);
         const char *between = i == 0 ? "" : flag->value(i + 1) ? ", " : " or ";
         snprintf(names + used, sizeof(names) - used, "%s%s", between, value);
     }
     refuse(options, flag, text, names);
     return -1;
+}
+
+bool take_name(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    if (at >= 0) *(const char **)(void *)((char *)options + flag->offset) = flag->value(at);
+    return at >= 0;
+}
+
+bool take_choice(Options *options, const Flag *flag, const char *text) {
+    int at = value_at(options, flag, text);
+    memcpy((char *)options + flag->offset, &at, sizeof at); // an enumeration
+    return at >= 0;
 }
 
 static bool whole_number(const char *text, char **end, int64_t *value) {
@@ -70,15 +86,8 @@ bool take_layers(Options *options, const Flag *flag, const char *text) {
 
 // "none" is the first.
 bool take_activation(Options *options, const Flag *flag, const char *text) {
-    options->activation = op_activation_by_name(text);
-    options->has_activation = true;
-    return value_at(options, flag, text) >= 0;
-}
-
-bool take_optimizer(Options *options, const Flag *flag, const char *text) {
     int at = value_at(options, flag, text);
-    options->optimizer = (OptimizerKind)at;
-    options->has_optimizer = true;
+    options->activation = at > 0 ? op_activation_at(at - 1) : NULL;
     return at >= 0;
 }
 
@@ -132,11 +141,6 @@ bool take_prune(Options *options, const Flag *flag, const char *text) {
     return share || refuse(options, flag, text, "a share from 0 to 1, as 0.5");
 }
 
-bool take_device(Options *options, const Flag *flag, const char *text) {
-    options->device = text;
-    return value_at(options, flag, text) >= 0;
-}
-
 bool take_temperature(Options *options, const Flag *flag, const char *text) {
     char *end;
     double value = strtod(text, &end);
@@ -149,11 +153,6 @@ bool take_temperature(Options *options, const Flag *flag, const char *text) {
 bool take_prompt(Options *options, const Flag *flag, const char *text) {
     options->prompt = text;
     return text[0] || refuse(options, flag, text, "what the text begins with");
-}
-
-bool take_dtype(Options *options, const Flag *flag, const char *text) {
-    options->has_dtype = precision_by_brief(text, &options->precision);
-    return value_at(options, flag, text) >= 0;
 }
 
 // "224", or "224x320": height and width
@@ -178,6 +177,9 @@ bool take_freeze(Options *options, const Flag *flag, const char *text) {
 bool take_text(Options *options, const Flag *flag, const char *text) {
     *(const char **)(void *)((char *)options + flag->offset) = text;
     return true;
+}
+bool take_read(Options *options, const Flag *flag, const char *text) {
+    return take_text(options, flag, strcmp(text, "-") == 0 ? "/dev/stdin" : text);
 }
 // "FILE": the roofline; "memory=FILE". What is no word before a '=' is of the file's name.
 bool take_svg(Options *options, const Flag *flag, const char *text) {
@@ -229,11 +231,21 @@ bool take_config(Options *options, const Flag *flag, const char *text) {
     return !options->config || strcmp(options->config, text) == 0 ||
            refuse(options, flag, text, "one file only");
 }
-// "none": then there are no verdicts
+static const char *peak_name(const void *flag, int i) { return ((const Flag *)flag)->value(i); }
+
+// "none": then there are no verdicts. A machine's name may be in any case, unless a file has it.
 bool take_peaks(Options *options, const Flag *flag, const char *text) {
-    (void)flag;
-    options->no_peaks = strcmp(text, "none") == 0;
-    options->peaks = options->no_peaks ? NULL : text;
+    const char *name, *nearest = nearest_name(text, peak_name, flag);
+    options->no_peaks = strcasecmp(text, "none") == 0 && access(text, F_OK) != 0;
+    options->peaks = NULL;
+    if (options->no_peaks) return true;
+    take_read(options, flag, text);
+    if (access(options->peaks, F_OK) == 0) return true;
+    for (int i = 1; (name = flag->value(i)); i++)
+        if (strcasecmp(text, name) == 0) options->peaks = name;
+    if (nearest && !machine_known(options->peaks) && !strpbrk(text, "./"))
+        return options_refuse(options, "--peaks %s: no such machine or file; did you mean %s?",
+                              text, nearest);
     return true;
 }
 bool take_switch(Options *options, const Flag *flag, const char *text) {
@@ -242,24 +254,12 @@ bool take_switch(Options *options, const Flag *flag, const char *text) {
     return true;
 }
 
-// The last of the two counts.
-static bool take_kind(Options *options, bool train) {
-    options->train = train;
-    options->inference = !train;
+// Of --train and --inference the last one counts.
+bool take_kind(Options *options, const Flag *flag, const char *text) {
+    (void)text;
+    options->train = strcmp(flag->name, "train") == 0;
+    options->inference = !options->train;
     return true;
-}
-bool take_inference(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return take_kind(options, false);
-}
-bool take_train(Options *options, const Flag *flag, const char *text) {
-    (void)flag, (void)text;
-    return take_kind(options, true);
-}
-
-bool take_completion(Options *options, const Flag *flag, const char *text) {
-    options->completion = text;
-    return value_at(options, flag, text) >= 0;
 }
 
 bool take_help(Options *options, const Flag *flag, const char *text) {
@@ -296,8 +296,10 @@ bool take_layer(Options *options, const Flag *flag, const char *text) {
 }
 
 bool take_preset(Options *options, const Flag *flag, const char *text) {
-    options->has_preset = preset_by_name(text, &options->preset);
-    return value_at(options, flag, text) >= 0;
+    int at = value_at(options, flag, text);
+    options->preset = (Preset)at;
+    options->has_preset = true;
+    return at >= 0;
 }
 
 typedef struct UnitOfText {
@@ -311,7 +313,7 @@ static double read_amount(const char *text, const UnitOfText *units) {
     double value = strtod(text, &unit);
     if (unit == text || !(value > 0.0)) return 0.0;
     while (*unit == ' ') unit++;
-    while (units->name && strcmp(unit, units->name) != 0) units++;
+    while (units->name && strcasecmp(unit, units->name) != 0) units++;
     return units->name ? value * units->value : 0.0;
 }
 

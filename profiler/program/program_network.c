@@ -2,17 +2,23 @@
 // file; and what the network is given.
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "layers/cost.h"
 #include "layers/files/model_text.h"
 #include "layers/models/zoo.h"
+#include "profiler/base/nearest.h"
 #include "profiler/base/text.h"
 #include "profiler/program/program.h"
 
 // ---- by name -----------------------------------------------------------------------------------
-static Status unknown(const char *name) {
-    const char *nearest = zoo_nearest(name);
+static const char *network_at(const void *line, int i) {
+    return ((const ProgramLine *)line)->network(i);
+}
+
+static Status unknown(const Options *options) {
+    const char *name = options->model, *nearest = nearest_name(name, network_at, options->line);
     return error_set(STATUS_INVALID_ARGUMENT,
                      "%s: there is no network of this name, and no such file. HINT: %s%s%s", name,
                      nearest ? "did you mean " : "--list names the networks",
@@ -129,6 +135,31 @@ static Status blame_argument(void) {
     return error_set(STATUS_INVALID_ARGUMENT, "%s", message);
 }
 
+// Says more of a file that is no text, where the end of its name tells whose it is.
+static Status explain_foreign(const char *file) {
+    static const char torch[] = "torch.onnx.export(model, x, 'model.onnx')";
+    static const char keras[] = "model.export('model.onnx', format='onnx')";
+    static const char tensorflow[] = "python -m tf2onnx.convert";
+    static const struct {
+        const char *ending, *way; // to an ONNX file
+    } foreign[] = {{".pt", torch},          {".pth", torch},        {".pt2", torch},
+                   {".ckpt", torch},        {".bin", torch},        {".gguf", torch},
+                   {".h5", keras},          {".keras", keras},      {".pb", tensorflow},
+                   {".tflite", tensorflow}, {".safetensors", torch}};
+    size_t length = strlen(file);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        size_t n = strlen(foreign[i].ending);
+        if (length <= n || strcasecmp(file + length - n, foreign[i].ending) != 0) continue;
+        Status status = error_status();
+        error_clear();
+        return error_set(status,
+                         "%s: a %s file cannot be read. HINT: make an ONNX file of the "
+                         "model: %s",
+                         file, foreign[i].ending, foreign[i].way);
+    }
+    return error_status();
+}
+
 // Read where values take no memory: what it is told is not believed before its size is known.
 static Status find_text(const Options *options, Subject *subject) {
     Context *context = context_new();
@@ -142,7 +173,7 @@ static Status find_text(const Options *options, Subject *subject) {
     context_pop();
     context_free(context);
     if (model) return take_shape(options, input, subject);
-    return subject->file ? error_status() : blame_argument();
+    return subject->file ? explain_foreign(subject->file) : blame_argument();
 }
 
 static Status no_sizes(const char *given) {
@@ -172,7 +203,7 @@ Status program_find_network(Program *program) {
                          given);
     bool there = access(given, F_OK) == 0; // a file may be called "net@2.onnx"
     bool text = !there && strpbrk(given, "(@") && !options_is_onnx(given);
-    if (!text && !there) return unknown(given);
+    if (!text && !there) return unknown(options);
     if (!text && options_is_onnx(given)) return program_find_onnx(program);
     if (options->n_inputs > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "--input is for ONNX files. HINT: %s is not one",

@@ -103,15 +103,6 @@ const char *preset_name(Preset preset) {
     return (unsigned)preset < PRESET_COUNT ? names[preset] : "?";
 }
 
-bool preset_by_name(const char *name, Preset *preset) {
-    for (int i = 0; name && i < PRESET_COUNT; i++) {
-        if (strcmp(names[i], name) != 0) continue;
-        *preset = (Preset)i;
-        return true;
-    }
-    return false;
-}
-
 const char *preset_rule(Preset preset) { return presets[preset].rule; }
 bool preset_per_sample(Preset preset) { return presets[preset].per_sample; }
 

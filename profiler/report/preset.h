@@ -23,11 +23,10 @@ typedef enum Preset {
 #undef PRESET_ENUM
         PRESET_COUNT
 } Preset;
-const char *preset_name(Preset preset);                // "fvcore"
-bool preset_by_name(const char *name, Preset *preset); // false: there is none
-const char *preset_rule(Preset preset);                // one line: what it counts
-bool preset_per_sample(Preset preset);                 // else for the whole batch. Work that is
-                                                       // no multiple of it counts whole
+const char *preset_name(Preset preset); // "fvcore"
+const char *preset_rule(Preset preset); // one line: what it counts
+bool preset_per_sample(Preset preset);  // else for the whole batch. Work that is
+                                        // no multiple of it counts whole
 
 // What the tool would say of a profile's forward. For torch alone also of its backward, since its
 // FlopCounterMode counts that too; the others look at forward only.

@@ -25,9 +25,6 @@ static void begin(Precision precision) {
 // ---- what a precision is -----------------------------------------------------------------------
 START_TEST(names_and_bytes) {
     begin_with_data();
-    Precision found = PRECISION_COUNT;
-    ck_assert(precision_by_brief("bf16", &found) && found == PRECISION_BFLOAT16);
-    ck_assert(!precision_by_brief("bfloat16", &found) && !precision_by_brief("", &found));
     ck_assert_str_eq(precision_name(PRECISION_FLOAT16), "float16");
     ck_assert_str_eq(precision_brief((Precision)17), "?");
     ck_assert_int_eq(precision_bytes(PRECISION_INT8), 1);

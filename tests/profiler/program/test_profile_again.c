@@ -172,7 +172,6 @@ static const struct {
     {"profile_mlp", "--try --peaks none", "--try", "leave out --peaks none"},
     {"profile_mlp", "--calibrate --peaks none", "--calibrate", "exclude each other"},
     {"profile_model", "lenet5 resnet18 --runs 2", "--runs", "leave out resnet18"},
-    {"profile_model", "lenet5 resnet18 --try", "--try", "leave out resnet18"},
     {"profile_model", "char-gpt --generate 2 --runs 2", "--runs", "leave out --generate"},
 };
 enum { REFUSED = sizeof refused / sizeof refused[0] };

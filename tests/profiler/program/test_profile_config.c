@@ -107,7 +107,7 @@ static const struct {
     int size, status;
     const char *says;
 } wrong[] = {
-    {"\nbacth = 3\n", 11, 2, "file:2: bacth: unknown option; see profile_mlp --help all\n"},
+    {"\nbacth = 3\n", 11, 2, "file:2: bacth: unknown option; did you mean batch?\n"},
     {"batch = x\n", 10, 2, "file:1: --batch x: expected a whole number"},
     {"batch\n", 6, 2, "file:1: batch needs a value, as in batch = N\n"},
     {"batch =\n", 8, 2, "file:1: batch needs a value, as in batch = N\n"},
@@ -116,7 +116,7 @@ static const struct {
     {"= 3\n", 4, 2, "file:1: : unknown option"},
     {"fuse = yes\n", 11, 2, "file:1: fuse takes no value: "},
     {"image = 224\n", 12, 2, "file:1: image: unknown option"}, // of the other program
-    {"config = x\n", 11, 2, "file:1: config: not in such a file"},
+    {"config = x\n", 11, 2, "file:1: config: a file of options cannot name another"},
     {"epochs = 1\ncalibrate\npeaks = x\n", 31, 2, "--calibrate and --peaks exclude each other\n"},
     {"batch = 1\0\n", 11, 3, "file: it is no text; expected a text of lines as 'batch = 256'\n"},
 };

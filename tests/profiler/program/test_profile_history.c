@@ -33,15 +33,9 @@ END_TEST
 
 START_TEST(what_is_no_history_is_one_line) {
     static const Refusal refused[] = {
-        {"--trend", 2, "--trend needs --history FILE", NULL},
-        {"--trend --history x --threshold flops:1", 2, "--threshold cannot go with --trend", NULL},
-        {"--trend --history x --html y", 2, "--html cannot go with --trend", NULL},
-        {"--trend --history x --against --fuse", 2, "cannot go with --trend", NULL},
         {"--history /dev/null", 3, "it is no file that grows", NULL},
         {"--history -", 2, "--history: expected a file, to which a line is added", NULL},
         {"--history=", 2, "--history: expected a file, to which a line is added", NULL},
-        {"--history %s/h --against --fuse", 2, "--history cannot go with a comparison", NULL},
-        {"--history %s/h --sweep batch=1", 2, "--history cannot go with a sweep", NULL},
         {"--history %s/h --json %s/h", 2, "writes this file; name another", NULL},
         {"--history %s/none --trend", 3, "none: No such file", NULL},
         {"--history /none/h", 3, "/none/h", NULL},

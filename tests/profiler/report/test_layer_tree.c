@@ -243,8 +243,6 @@ START_TEST(depth_and_totals) {
     ck_assert_ptr_nonnull(strstr(got.out, " with Adam,\n  of 1,024 batches\n"));
     program_check_columns(got.out);
     program_run_free(&got);
-    got = program_run(program_path("profile_model"), "lenet5 --depth 3", PROGRAM_CAPTURED);
-    program_check_refusal(&got, 2, "--depth 3", "--summary");
 }
 END_TEST
 

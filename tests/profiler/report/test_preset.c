@@ -340,17 +340,12 @@ START_TEST(whatever_multiplies_is_a_product_to_the_tools) {
 }
 END_TEST
 
-START_TEST(names_round_trip_and_rules_fit_a_line_of_help) {
-    Preset preset;
+START_TEST(rules_fit_a_line_of_help) {
     for (int i = 0; i < PRESET_COUNT; i++) {
         const char *name = preset_name((Preset)i), *rule = preset_rule((Preset)i);
-        ck_assert(preset_by_name(name, &preset) && preset == (Preset)i);
         ck_assert_msg(strlen(rule) > 10 && strlen(rule) <= 64 && !strchr(rule, '\n'), "%s: %s",
                       name, rule);
     }
-    static const char *const wrong[] = {"", "Torch", "torch ", "fvcor", "fvcore2", "?"};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        ck_assert(!preset_by_name(wrong[i], &preset));
     ck_assert_str_eq(preset_name(PRESET_COUNT), "?");
     ck_assert(preset_per_sample(PRESET_TEXTBOOK) && preset_per_sample(PRESET_TINYTORCH));
     ck_assert(!preset_per_sample(PRESET_TORCH) && !preset_per_sample(PRESET_TORCHINFO));
@@ -369,7 +364,7 @@ int main(void) {
         {work_that_samples_share_is_each_ones_whole, 0},
         {no_tool_knows_a_kernel_of_the_users, 0},
         {whatever_multiplies_is_a_product_to_the_tools, 0},
-        {names_round_trip_and_rules_fit_a_line_of_help, 0},
+        {rules_fit_a_line_of_help, 0},
         {NULL, 0},
     };
     return harness_main("preset", tests);

@@ -157,10 +157,8 @@ static const struct {
     const char *arguments, *what, *hint;
 } wrong[] = {
     {"lenet5 --shrink --device meta", "--shrink", "--device cpu"},
-    {"lenet5 --prune 0.5", "--prune 0.5", "--shrink"},
     {"lenet5 --shrink --prune 1.5", "--prune 1.5", "from 0 to 1"},
     {"lenet5 --shrink --prune x", "--prune x", "from 0 to 1"},
-    {"lenet5 vgg11 --shrink", "--shrink", "leave out vgg11"},
 };
 enum { WRONG = sizeof wrong / sizeof wrong[0] };
 
