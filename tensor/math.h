@@ -1,4 +1,4 @@
-// math.h -- the per-element formulas: what relu, exp, gelu ... are, for the CPU and for CUDA alike.
+// math.h -- the per-element formulas (relu, exp, gelu ...), for the CPU and for CUDA alike.
 // Not here: loops over tensors (ops/), and random numbers (philox.h).
 //
 // A plain loop over any of these becomes vector code, because nothing here branches or calls a
@@ -77,20 +77,20 @@ MATH_INLINE float math_sub(float a, float b) { return a - b; }
 MATH_INLINE float math_mul(float a, float b) { return a * b; }
 MATH_INLINE float math_div(float a, float b) { return a / b; }
 MATH_INLINE float math_negate(float x) { return -x; }
-// From relu's output y: the slope is 0 where y is 0, and NaN lets the gradient through.
+// Takes relu's output y: the slope is 0 where y is 0, and NaN lets the gradient through.
 MATH_INLINE float math_relu_backward(float grad, float y) { return y <= 0.0f ? 0.0f : grad; }
 MATH_INLINE float math_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 // The larger one; NaN when either is NaN.
 MATH_INLINE float math_max(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
 MATH_INLINE float math_min(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
-// What max(mine, other) owes to `mine`: equals share the gradient, and NaN lets it through.
+// The gradient of max(mine, other) with respect to `mine`: equals share it, NaN lets it through.
 MATH_INLINE float math_max_backward(float grad, float mine, float other) {
     float tied = mine == other ? 0.5f * grad : grad;
     return mine < other ? 0.0f : tied;
 }
 
-// 1 where it holds, else 0; with NaN only the last one does.
+// Comparisons give 1 if true, else 0; with NaN only not_equal is true.
 MATH_INLINE float math_less(float a, float b) { return a < b ? 1.0f : 0.0f; }
 MATH_INLINE float math_less_equal(float a, float b) { return a <= b ? 1.0f : 0.0f; }
 MATH_INLINE float math_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
@@ -106,20 +106,20 @@ MATH_INLINE float math_where(float condition, float a, float b) {
     return condition != 0.0f ? a : b;
 }
 
-// The slope of |x|: none at 0.
+// The slope of |x| is 0 at 0.
 MATH_INLINE float math_absolute_backward(float grad, float x) {
     float falling = x < 0.0f ? -grad : 0.0f;
     return x > 0.0f ? grad : falling;
 }
 
-// Towards 0; what no int64 can hold is the nearest that there is, and NaN 0.
+// Truncates towards 0; a value outside int64 becomes the nearest int64, and NaN becomes 0.
 MATH_INLINE int64_t math_to_int64(float x) {
     if (x != x) return 0;
     if (x >= 0x1p63f) return INT64_MAX;
     return x < -0x1p63f ? INT64_MIN : (int64_t)x;
 }
 
-// An index into n places; a signed one in [-n, 0) counts from the end. Others stay outside.
+// Place of an index among n; a signed one in [-n, 0) counts from the end. Others stay outside.
 MATH_INLINE int64_t math_place(int64_t index, int64_t n, bool is_signed) {
     return is_signed && index < 0 && index >= -n ? index + n : index;
 }
@@ -132,27 +132,27 @@ MATH_INLINE float math_clamp_backward(float grad, float x, float low, float high
     return ((x >= low) & (x <= high)) ? grad : 0.0f;
 }
 
-// The gradient of a parameter p that decays; without decay it does not matter what p is.
+// The gradient of parameter p with weight decay; without decay, p has no influence.
 MATH_INLINE float math_decayed(float grad, float decay, float p) {
     float decayed = grad + decay * p;
     return decay == 0.0f ? grad : decayed;
 }
 
-// One of a pair after a rotation: of (a, b) by an angle a cosine - b sine, for b's sign turned.
+// One number of the rotated pair (a, b): a cosine - b sine results from passing -b.
 MATH_INLINE float math_rotate(float a, float b, float cosine, float sine) {
     return a * cosine + b * sine;
 }
 
 // ---- variances -------------------------------------------------------------------------------
 
-// Of n numbers, from the mean of squares; without degrees of freedom infinite, or NaN where it is
-// 0.
+// The unbiased variance of n numbers, from their mean square. Without degrees of freedom it is
+// infinite, or NaN where the variance is 0.
 MATH_INLINE double math_unbiased(double variance, double n, double correction) {
     double freedom = n - correction;
     return variance * n / (freedom > 0.0 ? freedom : 0.0);
 }
-// What x - mean is multiplied by in the gradient of a variance, and in that of its root y, which
-// has none where it is 0.
+// The factor of x - mean in the gradient of a variance, and in that of a deviation y, which is 0
+// where y is 0.
 MATH_INLINE float math_variance_slope(float grad, double n, double correction) {
     return (float)(2.0 / (n - correction) * (double)grad);
 }
@@ -160,7 +160,7 @@ MATH_INLINE float math_deviation_slope(float grad, float y, double n, double cor
     return y == 0.0f ? 0.0f : (float)((double)grad / ((double)y * (n - correction)));
 }
 
-// What the newest batch counts: momentum, or where that is NaN as much as each one before.
+// Weight of the newest batch: momentum, or, if momentum is NaN, an equal share for every batch.
 MATH_INLINE double math_batch_momentum(float momentum, int64_t batches) {
     return momentum != momentum ? 1.0 / (double)batches : (double)momentum;
 }
@@ -170,8 +170,8 @@ MATH_INLINE float math_follow(float running, double newest, double momentum) {
 
 // ---- exp, log, sqrt --------------------------------------------------------------------------
 
-// exp(r) - 1 with r = x - whole ln 2, |r| <= ln 2 / 2. ln 2 is taken off in two parts, the first
-// short enough for a whole number times it to be exact.
+// exp(r) - 1 with r = x - whole ln 2, |r| <= ln 2 / 2. ln 2 is subtracted in two parts; the first
+// is so short that its product with a whole number is exact.
 MATH_INLINE float math_exp_rest(float x, float whole) {
     float r = (x - whole * 0.693359375f) - whole * -2.12194440e-4f;
     float q = 1.9764248e-4f;
@@ -198,8 +198,8 @@ MATH_INLINE float math_exp_small(float x) {
     return y * math_power_of_two(k);
 }
 
-// exp(x), 1 ulp. Two factors of half the exponent each reach into the denormals and to infinity
-// with a single rounding.
+// exp(x), 1 ulp. Two factors, each with half the exponent, reach the denormals and infinity with a
+// single rounding.
 MATH_INLINE float math_exp(float x) {
     x = x > 89.0f ? 89.0f : x;
     x = x < -104.0f ? -104.0f : x;
@@ -209,16 +209,16 @@ MATH_INLINE float math_exp(float x) {
     return y * math_power_of_two(half) * math_power_of_two(k - half);
 }
 
-// exp(x) - 1 for x <= 87, 2 ulp: the 1 is taken off before scaling, so small x keep their digits.
+// exp(x) - 1 for x <= 87, 2 ulp: 1 is subtracted before scaling, so small x keep their digits.
 MATH_INLINE float math_exp_minus_one_falling(float x) {
-    x = x < -30.0f ? -30.0f : x; // it is -1 in float32 from -17.3 on
+    x = x < -30.0f ? -30.0f : x; // the result is -1 in float32 from -17.3 on
     int32_t k;
     float reduced = math_exp_reduced(x, &k), scale = math_power_of_two(k);
     return scale * reduced + (scale - 1.0f);
 }
 
-// The bits of math_exp for x <= 43, which is what softmax and its like ask for, a quarter faster:
-// with the exponent raised by 63, no factor but the last can leave the normal numbers.
+// Bit-equal to math_exp for x <= 43, the range that softmax and the like need, and a quarter
+// faster: the exponent is raised by 63, so only the last factor can leave the normal numbers.
 MATH_INLINE float math_exp_falling(float x) {
     const float round_here = 0x1.8p23f + 190.0f; // 63 and the bias 127; even, so that ties agree
     x = x < -104.0f ? -104.0f : x;
@@ -256,18 +256,18 @@ MATH_INLINE float math_sqrt(float x) { return sqrtf(x); }
 MATH_INLINE float math_rsqrt(float x) { return 1.0f / sqrtf(x); }
 MATH_INLINE float math_reciprocal(float x) { return 1.0f / x; }
 
-// ---- steps, and what a library knows best ----------------------------------------------------
+// ---- steps, and functions of the C library ---------------------------------------------------
 
-// Also the slope of |x|: none at 0, nor where x is NaN.
+// Also the slope of |x|: 0 where x is 0 or NaN.
 MATH_INLINE float math_sign(float x) {
     float below = x < 0.0f ? -1.0f : 0.0f;
     return x > 0.0f ? 1.0f : below;
 }
 MATH_INLINE float math_floor(float x) { return floorf(x); }
 MATH_INLINE float math_ceil(float x) { return ceilf(x); }
-MATH_INLINE float math_round(float x) { return rintf(x); } // by the mode that programs begin with
+MATH_INLINE float math_round(float x) { return rintf(x); } // in the default mode: to even
 
-// These do call it, and are no vector code: a float may be 10^38 radians, or multiples of b.
+// These call the library and do not vectorize: x may be 10^38 radians, or 10^38 times b.
 MATH_INLINE float math_sin(float x) { return (float)sin((double)x); }
 MATH_INLINE float math_cos(float x) { return (float)cos((double)x); }
 MATH_INLINE float math_fmod(float a, float b) { return fmodf(a, b); }
@@ -333,18 +333,18 @@ MATH_INLINE float math_pow_derivative(float x, float p) { return p * math_pow(x,
 
 // ---- sigmoid, tanh, erf ----------------------------------------------------------------------
 
-// 1 / (1 + exp(-x)), 3 ulp; exp of a negative number only, so that nothing overflows.
+// 1 / (1 + exp(-x)), 3 ulp; takes exp only of negative numbers, so nothing overflows.
 MATH_INLINE float math_sigmoid(float x) {
     float e = math_exp_falling(-math_absolute(x));
     float above = x < 0.0f ? e : 1.0f;
     return above / (1.0f + e);
 }
 
-// From sigmoid's output y.
+// Takes sigmoid's output y.
 MATH_INLINE float math_sigmoid_backward(float grad, float y) { return grad * y * (1.0f - y); }
 
-// tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. The 1 is taken off before scaling,
-// so small x keep all their digits.
+// tanh |x| = -m / (2 + m) with m = exp(-2|x|) - 1, 3 ulp. 1 is subtracted before scaling, so small
+// x keep all their digits.
 MATH_INLINE float math_tanh(float x) {
     float a = math_absolute(x);
     a = a > 10.0f ? 10.0f : a; // tanh is 1 in float32 from 9.02 on
@@ -354,7 +354,7 @@ MATH_INLINE float math_tanh(float x) {
     float m = scale * reduced + (scale - 1.0f);
     return math_with_sign(m / (2.0f + m), x);
 }
-// From tanh's output y.
+// Takes tanh's output y.
 MATH_INLINE float math_tanh_backward(float grad, float y) { return grad * (1.0f - y * y); }
 
 // The error function, 2 ulp: x + x P(x^2) near zero, 1 - exp(|x| Q(|x|)) further out.

@@ -1,17 +1,17 @@
-// math_activation.h -- the activations and their slopes, of one element each. Compiled for the CPU
-// and by CUDA, as math.h is, whose rules hold here, too. relu, sigmoid, tanh and erf are there.
+// math_activation.h -- one element of each activation, and its slope. Compiled for the CPU and by
+// CUDA, under the same rules as math.h, which has relu, sigmoid, tanh and erf.
 #ifndef TENSOR_MATH_ACTIVATION_H
 #define TENSOR_MATH_ACTIVATION_H
 
 #include "tensor/math.h"
 
-// ---- piece by piece ----------------------------------------------------------------------------
-// The slope of relu6 and hardtanh: unlike clamp's, none at the bounds.
+// ---- piecewise ---------------------------------------------------------------------------------
+// The slope of relu6 and hardtanh; unlike clamp's, it is 0 at the bounds.
 MATH_INLINE float math_hardtanh_backward(float grad, float x, float low, float high) {
     return ((x <= low) | (x >= high)) ? 0.0f : grad;
 }
 
-// x between -3 and 3, as a share of the way.
+// Maps x from [-3, 3] to [0, 1], clamped.
 MATH_INLINE float math_hardsigmoid(float x) { return math_clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }
 MATH_INLINE float math_hardsigmoid_backward(float grad, float x) {
     return ((x > -3.0f) & (x < 3.0f)) ? grad / 6.0f : 0.0f;
@@ -23,7 +23,7 @@ MATH_INLINE float math_hardswish_backward(float grad, float x) {
     return x <= -3.0f ? 0.0f : inside;
 }
 
-// Towards 0 by `lambd`, and not beyond it; or what is nearer than that, to 0. NaN stays NaN.
+// Moves x towards 0 by `lambd`; anything closer to 0 becomes 0. NaN stays NaN.
 MATH_INLINE float math_softshrink(float x, float lambd) {
     float below = x < -lambd ? x + lambd : x * 0.0f;
     return x > lambd ? x - lambd : below;
@@ -31,7 +31,7 @@ MATH_INLINE float math_softshrink(float x, float lambd) {
 MATH_INLINE float math_hardshrink(float x, float lambd) {
     return ((x >= -lambd) & (x <= lambd)) ? 0.0f : x;
 }
-// Of both.
+// The gradient of softshrink and of hardshrink.
 MATH_INLINE float math_shrink_backward(float grad, float x, float lambd) {
     return ((x >= -lambd) & (x <= lambd)) ? 0.0f : grad;
 }
@@ -47,7 +47,7 @@ MATH_INLINE float math_leaky_relu(float x, float slope) { return x > 0.0f ? x : 
 MATH_INLINE float math_leaky_relu_backward(float grad, float x, float slope) {
     return x > 0.0f ? grad : slope * grad;
 }
-// What the slope itself is owed, where it is a weight.
+// The gradient of the slope, where the slope is a weight.
 MATH_INLINE float math_prelu_backward_weight(float grad, float x) {
     return x > 0.0f ? 0.0f : grad * x;
 }
@@ -68,8 +68,8 @@ MATH_INLINE float math_quick_gelu_backward(float grad, float x) {
     return grad * (s + 1.702f * (x * (s * (1.0f - s)))); // s first: 1.702 x may be infinite
 }
 
-// log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). 1 + e rounds; multiplying by
-// e / ((1 + e) - 1) gives back what that took (Kahan), so a tiny e stays itself.
+// log(1 + exp(-|x|)), 3 ulp: log(1 + exp(x)) without its max(x, 0). Multiplying by e / ((1 + e) -
+// 1) undoes the rounding of 1 + e (Kahan), so a tiny e is kept.
 MATH_INLINE float math_softplus_tail(float x) {
     float e = math_exp_falling(-math_absolute(x)), sum = 1.0f + e;
     float corrected = math_log(sum) * (e / (sum - 1.0f));
@@ -93,8 +93,8 @@ MATH_INLINE float math_log_sigmoid(float x) {
 }
 MATH_INLINE float math_log_sigmoid_backward(float grad, float x) { return grad * math_sigmoid(-x); }
 
-// tanh(log(1 + exp(x))) is w / (w + 2) with w = e^x (e^x + 2); for x > 0 divided by e^2x, so that
-// nothing overflows. *rest is 1 minus it, which keeps its digits.
+// tanh(log(1 + exp(x))) is w / (w + 2) with w = e^x (e^x + 2); for x > 0, both are divided by e^2x,
+// so nothing overflows. *rest is 1 minus the result, without loss of digits.
 MATH_INLINE float math_tanh_softplus(float x, float *rest) {
     float e = math_exp_falling(-math_absolute(x)), square = e * e;
     float w = x > 0.0f ? 1.0f + 2.0f * e : square + 2.0f * e;
@@ -120,7 +120,7 @@ MATH_INLINE float math_elu_backward(float grad, float x, float alpha) {
     float below = grad * alpha * math_exp_falling(x > 0.0f ? 0.0f : x);
     return x <= 0.0f ? below : grad;
 }
-// The same of x / alpha, so that the slope is 1 at 0 whatever alpha is. With one below 0 it rises.
+// As elu of x / alpha, so that the slope at 0 is 1 for any alpha. z is positive if alpha < 0.
 MATH_INLINE float math_celu(float x, float alpha) {
     float z = x > 0.0f ? 0.0f : x / alpha;
     float rest = z > 20.0f ? math_exp(z) : math_exp_minus_one_falling(z > 20.0f ? 20.0f : z);
@@ -130,8 +130,8 @@ MATH_INLINE float math_celu_backward(float grad, float x, float alpha) {
     float below = grad * math_exp(x > 0.0f ? 0.0f : x / alpha);
     return x <= 0.0f ? below : grad;
 }
-// An elu of alpha 1.67326, all of it times 1.0507: with these two, layers keep mean 0 and variance
-// 1 (Klambauer et al. 2017).
+// elu with alpha 1.67326, scaled by 1.0507: these two constants make layers keep mean 0 and
+// variance 1 (Klambauer et al. 2017).
 MATH_INLINE float math_selu(float x) {
     float below = 1.75809934f * math_exp_minus_one_falling(x > 0.0f ? 0.0f : x);
     return x > 0.0f ? 1.05070099f * x : below;

@@ -1,5 +1,5 @@
-// math_cell.h -- one element of a recurrent cell, and its slopes: the gates' sums go in, and what
-// the next step reads comes out. Compiled for the CPU and by CUDA, as math.h is.
+// math_cell.h -- one element of a recurrent cell, and its gradient: takes the sums of the gates,
+// gives what the next step reads. Compiled for the CPU and by CUDA, as math.h is.
 #ifndef TENSOR_MATH_CELL_H
 #define TENSOR_MATH_CELL_H
 
@@ -8,7 +8,7 @@
 #include "tensor/math.h"
 
 // ---- LSTM (Hochreiter and Schmidhuber 1997; Gers et al. 2000): c' = f c + i g, h' = o tanh(c') -
-typedef struct LstmElement { // after their functions: sigmoid of i, f and o, tanh of g
+typedef struct LstmElement { // gate outputs: sigmoid of i, f and o, tanh of g
     float i, f, g, o, cell, hidden;
 } LstmElement;
 
@@ -19,7 +19,7 @@ MATH_INLINE LstmElement math_lstm(float i, float f, float g, float o, float cell
     return e;
 }
 
-// Of the sums of the gates, and of the cell before, in `cell`. e: with its own cell; before: c.
+// Gradients of the gates' sums and, in `cell`, of the previous cell. e: its cell is c'; before: c.
 MATH_INLINE LstmElement math_lstm_backward(LstmElement e, float before, float grad_hidden,
                                            float grad_cell) {
     float t = math_tanh(e.cell);
@@ -33,9 +33,9 @@ MATH_INLINE LstmElement math_lstm_backward(LstmElement e, float before, float gr
     return grad;
 }
 
-// ---- GRU (Cho et al. 2014, with the reset behind the product): n = tanh(n_x + r n_h),
+// ---- GRU (Cho et al. 2014, reset gate after the product): n = tanh(n_x + r n_h),
 // h' = n + z (h - n) ------------------------------------------------------------------------------
-typedef struct GruElement { // after their functions: sigmoid of r and z, tanh of n
+typedef struct GruElement { // gate outputs: sigmoid of r and z, tanh of n
     float r, z, n, hidden;
 } GruElement;
 
@@ -46,7 +46,7 @@ MATH_INLINE GruElement math_gru(float r, float z, float n_x, float n_h, float hi
     return e;
 }
 
-// Of the sums of r, z and n_x, and of h, in `hidden`, what comes by z alone; n_h's is n's times r.
+// Gradients of the sums of r, z and n_x; `hidden`: that of h through z alone. n_h's is n's times r.
 MATH_INLINE GruElement math_gru_backward(GruElement e, float n_h, float before, float grad) {
     GruElement d = {0.0f, math_sigmoid_backward(grad * (before - e.n), e.z),
                     math_tanh_backward(grad * (1.0f - e.z), e.n), grad * e.z};
@@ -56,7 +56,7 @@ MATH_INLINE GruElement math_gru_backward(GruElement e, float n_h, float before, 
 
 // ---- a plain cell (Elman 1990): h' = tanh(x + h), or relu of it ---------------------------------
 MATH_INLINE float math_rnn(float sum, bool relu) { return relu ? math_relu(sum) : math_tanh(sum); }
-// Of the sum, from y = h'.
+// The gradient of the sum; y = h'.
 MATH_INLINE float math_rnn_backward(float grad, float y, bool relu) {
     return relu ? math_relu_backward(grad, y) : math_tanh_backward(grad, y);
 }

@@ -11,152 +11,152 @@ RIDGEPOINT_API_BEGIN
 
 enum { OP_MAX_OUTPUTS = 3, OP_MAX_DTYPES = 6 };
 
-// How a window moves over an image; [0] along the height, [1] along the width. Its tap t of output
-// o reads input o * stride - before + t * dilation; what lies outside [0, input) is padding.
+// A window that moves over an image; [0] along the height, [1] along the width. Tap t of output o
+// reads input o * stride - before + t * dilation; indices outside [0, input) are padding.
 typedef struct OpWindow {
     int32_t kernel[2], stride[2], dilation[2];
     int32_t before[2], after[2]; // padding: top and left, bottom and right
-    int32_t input[2];            // the image
-    int32_t groups;              // of channels, in a convolution
+    int32_t input[2];            // size of the image
+    int32_t groups;              // channel groups of a convolution
 } OpWindow;
 
-// How many elements come before and after each dimension; below 0: go.
+// Number of elements added before and after each dimension; negative numbers remove elements.
 typedef struct OpPads {
     int32_t before[TENSOR_MAX_DIMS], after[TENSOR_MAX_DIMS];
 } OpPads;
 
-// Plain data that an op needs beside its inputs. Each op says at its public function what it uses.
+// Plain data that an op needs beside its inputs. The public function of each op says what it uses.
 typedef struct OpParams {
-    // No op needs both of a union. (C++ has no nameless struct.) Every call copies all of this; and
-    // a literal of more than 80 bytes gcc clears by a slow loop of its own.
+    // No op needs two members of one union. (C++ has no nameless struct.) Every call copies all of
+    // this, and gcc clears a literal of more than 80 bytes with a slow loop.
     union {
-        Shape shape;     // a shape; a permutation in its dims
-        OpWindow window; // of a convolution or a pool
+        Shape shape;     // a shape, or a permutation in its dims
+        OpWindow window; // for a convolution or a pool
         OpPads pads;
     };
     __extension__ union {
         struct {
-            int64_t begin, step; // of a slice; begin: which diagonal bounds a triangle
+            int64_t begin, step; // for a slice; begin is also the diagonal that bounds a triangle
         };
         struct {
-            uint64_t seed, offset; // OP_RANDOM: stored, so that running again gives the same
+            uint64_t seed, offset; // OP_RANDOM: stored, so that a second run draws the same numbers
         };
-        int64_t whole; // a scalar of whole numbers; value[0] is it as a float
+        int64_t whole; // a scalar for int64 ops; value[0] holds it as a float
     };
-    int64_t count;               // of a slice's indices; OP_RANDOM: of random numbers
+    int64_t count;               // number of a slice's indices; OP_RANDOM: number of random numbers
     float value[4];              // scalars, epsilons
     int32_t dim;                 // a dimension, counted from 0
-    uint32_t flags;              // of the op
-    const struct Op *activation; // fused in behind the op; value is then the activation's
+    uint32_t flags;              // flags that the op defines
+    const struct Op *activation; // fused in behind the op; `value` then holds its parameters
 } OpParams;
 
 typedef struct OpCall { // one execution
     const struct Op *op;
     Tensor **in;
     int n_in;
-    Tensor *out[OP_MAX_OUTPUTS]; // infer makes them with op_output; preset: written into
+    Tensor *out[OP_MAX_OUTPUTS]; // made by infer with op_output; preset ones are written into
     int n_out;
-    bool adds;           // OP_ADDS: to what out[0], which is preset, holds
+    bool adds;           // OP_ADDS: add to the values that out[0], which is preset, holds
     uint64_t needs_grad; // bit i: in[i] needs a gradient
     OpParams params;
-    float *workspace; // temporary memory, while the kernel runs: what the device asked for
+    float *workspace; // temporary memory while the kernel runs; its size is the device's answer
 } OpCall;
 
-// What one op costs, from its shapes alone; the same on every device
-// (profiler/CONVENTIONS.md, section 1).
+// The cost of one op, from its shapes alone; equal on every device (profiler/CONVENTIONS.md,
+// section 1).
 typedef struct OpCost {
     uint64_t macs;                      // multiply-adds of a contraction; flops = 2 * macs
     uint64_t bias_flops;                // one per output element that gets a bias
     uint64_t elementwise_flops;         // + - * / and comparisons of the declared formula
     uint64_t transcendental_flops;      // exp, log, tanh, erf, sqrt, rsqrt, pow: one each
-    uint64_t bytes_read, bytes_written; // compulsory traffic: each distinct operand once
+    uint64_t bytes_read, bytes_written; // compulsory traffic: each distinct operand counts once
 } OpCost;
 
 typedef enum OpFlag {
-    OP_VIEW = 1,         // the output looks at in[0]'s storage; no kernel, no cost
-    OP_RANDOM = 2,       // dispatch reserves random numbers: params.count of them
-    OP_STRIDED = 4,      // its kernel walks strides; others get contiguous inputs
-    OP_UNATTRIBUTED = 8, // accumulation and broadcasting reductions: neither input nor weight
-                         // gradient work, only backward
-    OP_WORKSPACE = 16,   // a kernel may take temporary memory: dispatch asks the device how much
-    OP_ADDS = 32,        // its kernels can add to what out[0] holds, where OpCall.adds says so
+    OP_VIEW = 1,         // the output shares in[0]'s storage; no kernel, no cost
+    OP_RANDOM = 2,       // dispatch reserves params.count random numbers
+    OP_STRIDED = 4,      // the kernel walks strides; other ops get contiguous inputs
+    OP_UNATTRIBUTED = 8, // accumulation and broadcasting reductions: backward work that is neither
+                         // input nor weight gradient
+    OP_WORKSPACE = 16,   // a kernel may need temporary memory: dispatch asks the device how much
+    OP_ADDS = 32,        // the kernels can add to the values in out[0], where OpCall.adds says so
 } OpFlag;
 
-// How the work of a kernel divides: into items that anyone may do in any order, because none looks
-// at what another writes. Whether dividing it pays is for the device to say.
+// How a kernel's work divides into items. Any thread may do any item in any order, because no item
+// reads what another writes. The device decides whether dividing pays.
 typedef struct OpWork {
     int64_t items;
-    double cost;      // of one item, in elements of a plain pass over memory (about 0.3 ns)
-    int64_t together; // neighbours that are better done by one thread; 0: no matter
+    double cost;      // cost of one item, in elements of a plain pass over memory (about 0.3 ns)
+    int64_t together; // number of adjacent items better done by one thread; 0: no preference
 } OpWork;
-enum { WORK_MACS = 8 }; // multiply-adds of a product that take as long as such an element
+enum { WORK_MACS = 8 }; // number of a product's multiply-adds that take as long as one such element
 
-// How many elements the regions of an adaptive pool hold together along one side: kernel[] is then
-// how many regions.
+// Total elements of all regions of an adaptive pool along one side; kernel[] is then the number of
+// regions.
 int64_t op_window_held(const OpWindow *window, int side);
 
-// One allowed combination; inputs beyond the last named one repeat it.
+// One allowed combination of input types; inputs beyond the last named one repeat its type.
 typedef struct DTypeSignature {
     uint8_t n_in;
     uint8_t in[OP_MAX_DTYPES];
 } DTypeSignature;
 
-// A CPU kernel does items [begin, end) of a call. Where Op.work says what they are it may run in
-// threads: then it cannot fail. Where it does not, it is called for the one item, and may divide
-// its work itself, by cpu_parallel.
+// A CPU kernel does items [begin, end) of a call. If Op.work defines the items, it may run in
+// several threads, and then it cannot fail. Otherwise it is called once, for a single item, and may
+// divide its work itself with cpu_parallel.
 typedef Status (*CpuKernel)(const OpCall *call, int64_t begin, int64_t end);
 
-typedef struct OpValue { // a parameter of an activation, and what it is where nobody says
-    const char *name;    // PyTorch's: "negative_slope"
+typedef struct OpValue { // a parameter of an activation and its default
+    const char *name;    // PyTorch's name: "negative_slope"
     float value;
 } OpValue;
 enum { OP_MAX_VALUES = 2 };
 
 typedef struct Op {
-    int id;           // OP_relu; 0: of somebody else's, and not in op_list.h
+    int id;           // OP_relu; 0: an op from outside, not in op_list.h
     const char *name; // "relu"
     unsigned flags;   // OpFlag
-    int n_inputs;     // so many; 0: any number from least_inputs on
+    int n_inputs;     // exact number of inputs; 0: any number from least_inputs on
     int least_inputs;
     unsigned optional;            // bit i: in[i] may be NULL
     const DTypeSignature *dtypes; // NULL: float32 everywhere
     int n_dtypes;
-    Status (*infer)(OpCall *call);      // makes the outputs with op_output, or leaves a message
-    const OpStory *story;               // what it computes, and by which rules its counts follow
-    OpCost (*cost)(const OpCall *call); // this op alone; NULL: by the story's rules, and unknown,
-                                        // which is reported as uncounted, where there is none
-    OpWork (*work)(const OpCall *call); // what its kernel's items are; NULL: there is one
-    // How many ranges a kernel that divides its work itself hands to other threads: the sum of its
-    // cpu_handoffs. NULL: `work` tells.
+    Status (*infer)(OpCall *call);      // makes the outputs with op_output, or sets an error
+    const OpStory *story;               // the formula, and the rules that give its counts
+    OpCost (*cost)(const OpCall *call); // cost of this op alone; NULL: by the story's rules;
+                                        // without a story the op is reported as uncounted
+    OpWork (*work)(const OpCall *call); // the kernel's items; NULL: a single one
+    // Number of ranges that a kernel which divides its work itself hands to other threads: the sum
+    // of its cpu_handoffs. NULL: `work` tells.
     int64_t (*handoffs)(const OpCall *call);
-    // What only values tell, such as a label out of range: before the kernel, where the host can
-    // read them. May be NULL.
+    // Checks what only values tell, such as a label out of range; runs before the kernel, if the
+    // host can read them. May be NULL.
     Status (*check)(const OpCall *call);
-    // Calls ops to fill grad_in[i] for every i in needs_grad (OP_INTO writes where autograd wants
-    // it); NULL there, or a buffer that no op wrote to, means zero. NULL function: not
-    // differentiable.
+    // Calls ops to fill grad_in[i] for every i in needs_grad (OP_INTO writes to the place that
+    // autograd wants). A NULL grad_in[i], or a buffer that no op wrote to, means zero. A NULL
+    // function means not differentiable.
     Status (*backward)(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]);
-    // Which buffers backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
+    // Buffers that backward may read: SAVE_IN(i) and SAVE_OUT(i) bits. NULL: none.
     unsigned (*saves)(const OpCall *call);
-    // Is in[input] written in place? Asked where tensors are gone, too: it may look at params only.
-    // NULL: none is.
+    // Whether in[input] is written in place. Also called when tensors are gone, so it may read only
+    // params. NULL: no input is.
     bool (*mutates)(const OpCall *call, int input);
-    CpuKernel kernel; // the CPU's; of an op that has a row it may be NULL
-    CpuKernel whole;  // the same for int64, of an op that takes float32 or int64: by in[0]
-    int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel takes
-    // An element-wise op of one input, y[i] = f(x[i]): what its kernel does with n neighbours.
-    // Its items are elements, whatever Op.work says. x and y may be the same place. A product calls
-    // it while its result is still in cache.
+    CpuKernel kernel; // the CPU's kernel; may be NULL for an op that has `row`
+    CpuKernel whole;  // the int64 kernel of an op that takes float32 or int64, chosen by in[0]
+    int64_t (*workspace)(const OpCall *call); // OP_WORKSPACE: bytes that the CPU's kernel needs
+    // For an element-wise op of one input, y[i] = f(x[i]): the kernel's work on n adjacent
+    // elements. Its items are elements, whatever Op.work says. x and y may be equal. A product
+    // calls it while its result is still in cache.
     void (*row)(const float *x, float *y, int64_t n, const OpParams *params);
-    // An activation: what PyTorch calls the layer that is this op ("ReLU"), and its parameters,
-    // which are the first of params.value. NULL: it is none, and nothing can fuse it.
+    // For an activation: PyTorch's name of this layer ("ReLU"). Its parameters come first in
+    // params.value. NULL: not an activation, so nothing can fuse it.
     const char *module;
-    // As PyTorch prints that layer, %g being its first parameter; NULL: its name, and them by name.
+    // PyTorch's printed form of the layer, %g being its first parameter; NULL: name and parameters.
     const char *printed;
     OpValue values[OP_MAX_VALUES];
 } Op;
 
-// What a descriptor says about costs. An engine that is not to know them (the workers of the
+// Marks what a descriptor says about costs. An engine that must not know them (the workers of the
 // exercises, whose students count for themselves) is built without.
 #ifdef ENGINE_WITHOUT_COSTS
 #define COUNTED(what) (0 ? (what) : NULL)
@@ -169,33 +169,32 @@ typedef struct Op {
 #define SAVE_OUT(i) (1u << (16 + (i)))
 #define GIVEN_SUM (1u << 31)
 
-const Op *op_by_id(int id);                        // NULL: there is none
-const Op *op_activation_at(int index);             // in the list's order; NULL: behind the last
-const Op *op_activation_by_name(const char *name); // "relu"; NULL: no activation is called so
+const Op *op_by_id(int id);                        // NULL: no op has this id
+const Op *op_activation_at(int index);             // in the list's order; NULL: past the last
+const Op *op_activation_by_name(const char *name); // "relu"; NULL: no such activation
 
 // ---- calling ---------------------------------------------------------------------------------
 // Runs one op: checks, infers, allocates, executes, records, observes. On failure every output is
 // NULL, the error is pending, and nothing changed.
 Status op_dispatch(OpCall *call);
-// For a profiler: the kernel of a call that has just run, once more over the same operands. Nobody
-// observes, records or counts it. What it updates in place is updated again.
+// For a profiler: repeats the kernel of a call that has just run, over the same operands. The run
+// is not observed, recorded or counted. Updates in place happen again.
 Status op_run_again(const OpCall *call);
-// The first output; the innermost scope owns it. NULL with an error pending. `params` may be NULL.
+// The first output, owned by the innermost scope. NULL with an error pending. `params` may be NULL.
 Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_in);
-// As op_run, but writes into *slot when it holds a tensor of the right shape; leaves the result
-// there. What it holds must not share storage with an input, unless the op is element-wise and both
-// have the same layout; while recording it must not need a gradient itself. Backward rules give it
-// &grad_in[i]; so the work is known as input or weight gradient.
+// As op_run, but writes into *slot if it holds a tensor of the right shape; the result ends up in
+// *slot. That tensor must not share storage with an input, unless the op is element-wise and both
+// have the same layout; while recording it must not need a gradient. Backward rules pass
+// &grad_in[i]; this tells input gradient work from weight gradient work.
 Status op_run_into(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                    int n_in);
-// The same for the first n_slots outputs: slots[i] is where the i-th goes. The work is known as
-// what slots[0] is for.
+// As op_run_into, for the first n_slots outputs: output i goes to slots[i]. slots[0] decides
+// between input and weight gradient work.
 Status op_run_into_each(Tensor **const slots[], int n_slots, const Op *op, const OpParams *params,
                         Tensor *const in[], int n_in);
-// For a backward rule, `slot` being &grad_in[i], which it leaves alone from then on: as
-// op_run_into, but an op that is OP_ADDS adds to the gradient that has arrived for in[i] so far,
-// and no second one is alive at any time. Where nothing has, or others look at it, it is written as
-// ever.
+// For a backward rule, with `slot` = &grad_in[i], which the rule then leaves alone. As op_run_into,
+// but an OP_ADDS op adds to the gradient that has arrived for in[i] so far, so that no second
+// gradient is ever alive. If none has arrived, or others look at it, a new one is written.
 Status op_run_adding(Tensor **slot, const Op *op, const OpParams *params, Tensor *const in[],
                      int n_in);
 
@@ -221,26 +220,26 @@ Status op_output_of(OpCall *call, int index, DType dtype, const Shape *shape); /
 Status op_output_like(OpCall *call, int index, const Tensor *like); // same dtype and shape
 
 Status op_infer_same(OpCall *call);  // one output like in[0]
-Status op_infer_shape(OpCall *call); // one of float32, of shape params.shape
+Status op_infer_shape(OpCall *call); // one float32 output of shape params.shape
 
-// "matmul: shapes (2, 3) and (4, 5) ...": error_set with the op's name and inputs' shapes in front.
+// As error_set, with the op's name and inputs' shapes in front: "matmul: shapes (2, 3) and ...".
 Status op_error(const OpCall *call, Status status, const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-OpCost op_cost(const OpCall *call); // zero for views, and where it is unknown
-// Adds it to *sum, of all ops so far, and refuses what 64 bits do not count: then some count of it
-// may stand for a larger one.
+OpCost op_cost(const OpCall *call); // zero for views and for ops without a known cost
+// Adds cost to *sum, the total of all ops so far. Fails if it exceeds 64 bits, because some count
+// may then have wrapped around.
 Status op_cost_check(OpCost cost, double *sum);
-bool op_is_counted(const Op *op, const OpParams *params); // is it known?
-// SAVE_IN and SAVE_OUT bits of the tensors that are there, and GIVEN_SUM where the call adds.
+bool op_is_counted(const Op *op, const OpParams *params); // whether its cost is known
+// SAVE_IN and SAVE_OUT bits of the tensors that are present, and GIVEN_SUM if the call adds.
 unsigned op_given(const OpCall *call);
-// For Op.cost: every distinct input read once and every output written once; and with the FLOPs
-// that the story's rules come to.
+// For Op.cost: traffic alone (every distinct input read once, every output written once), and
+// traffic with the FLOPs of the story's rules.
 OpCost op_cost_traffic(const OpCall *call);
 OpCost op_cost_by_rules(const OpCall *call);
 
-// Of its FLOPs, those that a processor takes several times as long for: no counts of their own, but
-// a floor of the time.
+// The part of the FLOPs on which a processor takes several times as long. They are not counted
+// apart, but give a floor of the time.
 typedef struct OpSlow {
     uint64_t roots, divisions;
 } OpSlow;
@@ -253,8 +252,8 @@ static inline bool call_needs(const OpCall *call, int input) {
     return input < 64 && (call->needs_grad >> input & 1) != 0;
 }
 extern const uint8_t dtype_sizes[DTYPE_COUNT];
-// NULL on the meta device. What is empty has an address as well, for kernels to count from: it is
-// never read nor written.
+// NULL on the meta device. An empty tensor also has an address, so that kernels can count from it;
+// it is never read or written.
 static inline char *tensor_raw(const Tensor *t) {
     static const char nothing[8] = {0};
     char *data = (char *)t->storage->data;
@@ -267,25 +266,24 @@ static inline float *call_out(const OpCall *call, int i) {
 }
 static inline int64_t call_numel(const OpCall *call) { return call->out[0]->numel; }
 
-// The usual answers for Op.work: the elements of out[0]; the rows of in[0], along its last
-// dimension.
+// Common answers for Op.work: the elements of out[0]; the rows of in[0] along its last dimension.
 OpWork op_work_elements(const OpCall *call);
 OpWork op_work_rows(const OpCall *call);
 
-// Does all items on the context's threads, as many as it pays to wake. For kernels of one item that
-// divide their own work.
+// Does all items on the context's threads, waking as many as pays. For kernels of a single item
+// that divide their own work.
 void cpu_parallel(OpWork work, void (*task)(void *, int64_t, int64_t), void *argument);
-bool cpu_pays(double cost); // would it be divided?
-// How many ranges cpu_parallel hands to other threads, of as many as the context has. The second:
-// in a whole call, whose tensors may lie on the meta device, because shapes and threads decide it.
+bool cpu_pays(double cost); // whether cpu_parallel would divide work of this cost
+// Number of ranges that cpu_parallel hands to other threads of the context; and the number for a
+// whole call: it depends on shapes and threads only, so the tensors may be on the meta device.
 int64_t cpu_handoffs(OpWork work);
 int64_t op_handoffs(const OpCall *call);
 
 extern const DTypeSignature dtypes_any[DTYPE_COUNT]; // all inputs of one dtype
-// What the op takes, and how many signatures that is.
+// The dtype combinations that the op takes; *n is their number.
 static inline const DTypeSignature *op_dtypes(const Op *op, int *n) {
     *n = op->dtypes ? op->n_dtypes : 1;
-    return op->dtypes ? op->dtypes : dtypes_any; // of which float32 is the first
+    return op->dtypes ? op->dtypes : dtypes_any; // its first entry is float32
 }
 
 RIDGEPOINT_API_END

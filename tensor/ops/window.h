@@ -1,5 +1,5 @@
-// window.h -- internal: where the taps of a window fall, for convolutions and pools, on the CPU and
-// on CUDA. Index 0 is the height, 1 the width, everywhere.
+// window.h -- internal: the positions of a window's taps, for convolutions and pools, on the CPU
+// and on CUDA. Index 0 is the height, 1 the width, everywhere.
 #ifndef TENSOR_OPS_WINDOW_H
 #define TENSOR_OPS_WINDOW_H
 
@@ -13,7 +13,7 @@ static inline int64_t window_taps(const OpWindow *w) {
     return (int64_t)w->kernel[0] * w->kernel[1];
 }
 
-// The input that tap t of output o reads along dimension d; outside [0, input) it is padding.
+// The input index that tap t of output o reads along dimension d; outside [0, input) is padding.
 MATH_INLINE int64_t window_place(const OpWindow *w, int d, int64_t o, int64_t t) {
     return o * w->stride[d] - w->before[d] + t * w->dilation[d];
 }
@@ -26,8 +26,8 @@ typedef struct Range {
     int64_t begin, end;
 } Range;
 
-// Of `outputs` outputs along dimension d, those whose tap t reads an input and no padding. Most
-// taps meet none, and are spared the divisions.
+// The range of `outputs` outputs along dimension d whose tap t reads an input, not padding. Most
+// taps touch no padding and skip the divisions.
 MATH_INLINE Range window_range(const OpWindow *w, int d, int64_t t, int64_t outputs) {
     int64_t first = window_place(w, d, 0, t), over = w->input[d] - 1 - first;
     Range range = {0, outputs};
@@ -45,7 +45,7 @@ MATH_INLINE Range range_within(Range range, int64_t begin, int64_t end) {
     return range;
 }
 
-// How many elements of the window of output o count along dimension d, for a mean (POOL_*).
+// Number of elements along dimension d in the window of output o, for a mean (POOL_*).
 MATH_INLINE int64_t window_count(const OpWindow *w, int d, int64_t o, unsigned flags) {
     int64_t begin = o * w->stride[d] - w->before[d], end = begin + w->kernel[d];
     int64_t last = w->input[d] + (int64_t)w->after[d];
@@ -57,30 +57,30 @@ MATH_INLINE int64_t window_count(const OpWindow *w, int d, int64_t o, unsigned f
     return end - begin;
 }
 
-// The region of output o along dimension d when the outputs, w->kernel, share out the input.
+// Input region of output o along dimension d, where w->kernel outputs share out the input.
 MATH_INLINE Range window_region(const OpWindow *w, int d, int64_t o) {
     int64_t n = w->kernel[d], size = w->input[d];
     Range region = {o * size / n, ((o + 1) * size + n - 1) / n};
     return region;
 }
 
-// Options in 64 bits as they are kept, in 32: what does not fit becomes -1, which is refused.
+// Narrows a 64-bit option to the 32 stored bits; out of range becomes -1, which is refused.
 static inline int32_t window_narrow(int64_t value) {
     return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
 }
 
-// Are kernel, strides, dilation and padding in their bounds?
+// Checks that kernel, strides, dilation and padding are within bounds.
 Status window_check(const OpCall *call, const OpWindow *w);
-// Fills in w->input from x (n, c, h, w), checks all of w, and makes the output (n, channels, ho,
-// wo); or an error is pending. `flags`: POOL_CEIL.
+// Sets w->input from x (n, c, h, w), checks all of w, and makes the output (n, channels, ho, wo);
+// or leaves an error pending. `flags`: POOL_CEIL.
 Status window_infer(OpCall *call, OpWindow *w, int64_t channels, unsigned flags);
 
-// What pools add to that: padding is at most half the kernel.
+// As window_infer, and padding is at most half the kernel.
 Status pool_infer(OpCall *call);
-// Of the backward of a pool, whose first input is a gradient (n, c, ho, wo): (n, c, input).
+// Shapes of a pool's backward: the first input is a gradient (n, c, ho, wo); output (n, c, input).
 Status pool_backward_infer(OpCall *call);
 OpParams pool_params(Pool2dOptions options);
-// Planes; each element of out[0], or, backward, of in[0] looks at a whole window.
+// The items are planes; each element of out[0], or in backward of in[0], costs a whole window.
 OpWork pool_work(const OpCall *call);
 OpWork pool_backward_work(const OpCall *call);
 static inline int64_t pool_plane_count(const Tensor *t) {
