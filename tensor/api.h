@@ -1,5 +1,5 @@
-// api.h -- what makes a header public: its declarations stand between these two marks. What they
-// enclose has C names in C++, and is all that the library exports; nothing else is installed.
+// api.h -- the two marks around the declarations of a public header. Only these declarations get C
+// names in C++, are exported by the library, and are installed.
 #ifndef TENSOR_API_H
 #define TENSOR_API_H
 
@@ -10,7 +10,7 @@
 #define RIDGEPOINT_API_END                                                                         \
     _Pragma("GCC visibility pop")                                                                  \
     }
-#define RIDGEPOINT_THREAD_LOCAL __thread // C++'s own asks a function, which C has not
+#define RIDGEPOINT_THREAD_LOCAL __thread // thread_local of C++ needs a function that C lacks
 #else
 #define RIDGEPOINT_API_BEGIN _Pragma("GCC visibility push(default)")
 #define RIDGEPOINT_API_END _Pragma("GCC visibility pop")

@@ -1,4 +1,4 @@
-// clock.h -- monotonic seconds: the one clock of all that waits, trains or measures.
+// clock.h -- monotonic seconds: the only clock, for waiting, training and measuring.
 #ifndef TENSOR_CLOCK_H
 #define TENSOR_CLOCK_H
 

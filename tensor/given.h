@@ -1,5 +1,5 @@
-// given.h -- internal: how a public function refuses a NULL that its header does not allow, where
-// it enters: before anything has changed, naming function and parameter.
+// given.h -- internal: refuses NULL arguments at the entry of public functions, where the header
+// does not allow NULL: before anything changes, with the names of function and parameter.
 //
 //     Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count) {
 //         if (!GIVEN(pattern) || !GIVEN(count)) return STATUS_INVALID_ARGUMENT;
@@ -10,7 +10,7 @@
 
 #define GIVEN(pointer) ((pointer) != NULL || given_refuse(__func__, #pointer))
 
-// "layer_freeze: count is NULL" is pending, as an invalid argument; false.
+// Leaves "layer_freeze: count is NULL" pending as an invalid argument; returns false.
 bool given_refuse(const char *function, const char *pointer) __attribute__((cold));
 
 #endif

@@ -1,6 +1,6 @@
 // op_list.h -- every op, one line each: COMPUTE(name) has kernels, VIEW(name) needs none. The list
-// yields the ids, the declarations and the tables of devices; a file of ops/ defines the op, its
-// own or its family's (unary.c, binary.c, compare.c, scalar.c, activations.c, view.c, assign.c,
+// generates ids, declarations and the devices' tables. A file of ops/ defines each op: its own file
+// or that of its family (unary.c, binary.c, compare.c, scalar.c, activations.c, view.c, assign.c,
 // loss.c ...).
 #ifndef TENSOR_OP_LIST_H
 #define TENSOR_OP_LIST_H

@@ -1,4 +1,4 @@
-// philox.h -- Philox4x32-10 and what becomes of its bits, for the CPU and for CUDA alike.
+// philox.h -- Philox4x32-10 and conversions of its bits, for the CPU and for CUDA alike.
 // Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 // Not here: streams, loops and host conveniences (random.h).
 #ifndef TENSOR_PHILOX_H

@@ -1,7 +1,7 @@
 // random.h -- counter-based random numbers (Philox4x32-10; Salmon et al., SC 2011).
 // Element i of a draw uses counter offset + i/4, lane i%4, so any device and any thread can make
 // any element, and a recomputed dropout is the same dropout.
-// Threads: a RandomState is one thread's; what takes a seed and an offset instead, anybody's.
+// Threads: a RandomState belongs to one thread; functions with seed and offset suit any thread.
 // Nothing here fails: no pointer may be NULL.
 #ifndef TENSOR_RANDOM_H
 #define TENSOR_RANDOM_H

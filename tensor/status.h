@@ -1,8 +1,8 @@
-// status.h -- what can go wrong, by name, and the first message that says so.
+// status.h -- the kinds of failure by name, and the first message about one.
 // Not here: how a program reports it (profiler/profile_mlp.c turns a status into an exit code).
-// A pointer that is NULL where its header does not say that it may be is refused: with
-// STATUS_INVALID_ARGUMENT pending, by a function that returns no Status as well. The inline ones of
-// op.h alone, which kernels call for each element, do not look.
+// A NULL pointer where the header does not allow one is refused with STATUS_INVALID_ARGUMENT
+// pending, also by functions that return no Status. Only the inline functions of op.h, which
+// kernels call for each element, do not check.
 #ifndef TENSOR_STATUS_H
 #define TENSOR_STATUS_H
 
@@ -12,8 +12,8 @@
 
 RIDGEPOINT_API_BEGIN
 
-// Every way a call can fail. An op that fails returns NULL and leaves one of these pending in the
-// context, with a message; everything else returns it.
+// All kinds of failure. An op that fails returns NULL and leaves one of these pending in the
+// context, with a message; other functions return the status.
 #define STATUS_LIST(X)                                                                             \
     X(OK, "ok")                                                                                    \
     X(INVALID_ARGUMENT, "invalid argument")                                                        \
@@ -39,13 +39,13 @@ const char *status_name(Status status); // "STATUS_SHAPE"
 const char *status_text(Status status); // "shape mismatch"
 
 // Leaves an error pending in the current context and returns `status`, so that a function can end
-// with `return error_set(STATUS_SHAPE, "...")`. The first message wins: while one is pending, later
-// ones are dropped, because they are its consequences. End a message with " HINT: what to do". It
-// is one line of text whatever it quotes: control characters become '?'.
+// with `return error_set(STATUS_SHAPE, "...")`. The first message wins: later ones are dropped as
+// its consequences. End a message with " HINT: what to do". It becomes one line of text: control
+// characters turn into '?'.
 Status error_set(Status status, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));
 
-// The pending error is the calling thread's, in its current context.
+// The error pending in the calling thread's current context.
 bool error_pending(void);
 Status error_status(void);       // STATUS_OK when nothing is pending
 const char *error_message(void); // "" when nothing is pending; valid until error_clear

@@ -1,4 +1,4 @@
-// tensor.h -- values: shapes, views, creation, reading, printing, and who owns what.
+// tensor.h -- values: shapes, views, creation, reading, printing, and ownership.
 // Operations are in ops.h, gradients in autograd/autograd.h.
 //
 //     Scope *scope = scope_open();                              // frees the results of ops
@@ -8,8 +8,8 @@
 //     scope_close(scope);
 //     tensor_free(x);
 //
-// Threads: a tensor is used where it was made (context.h). Two threads that have one tensor, or two
-// that share a storage, may only read elements, through pointers that they were given before.
+// Threads: use a tensor only in the context that made it (context.h). Threads that share a tensor
+// or a storage may only read elements, through pointers obtained beforehand.
 #ifndef TENSOR_TENSOR_H
 #define TENSOR_TENSOR_H
 
@@ -40,9 +40,9 @@ typedef enum DType {
 const char *dtype_name(DType dtype); // "float32"
 int64_t dtype_size(DType dtype);     // bytes
 
-// In what a real number is counted where nothing runs: every float32 tensor that is made on a
-// device without data stays one, and takes so many bytes an element (context_set_precision). The
-// numbers that an optimizer's step reads from the program (category staging) take 4 in any case.
+// The type that reals count as where nothing runs: on a device without data every float32 tensor
+// keeps its dtype, but counts this many bytes per element (context_set_precision). The numbers that
+// an optimizer's step reads from the program (category staging) always count 4.
 #define PRECISION_LIST(X)                                                                          \
     X(FLOAT32, "float32", "fp32", 4)                                                               \
     X(BFLOAT16, "bfloat16", "bf16", 2)                                                             \
@@ -58,14 +58,14 @@ typedef enum Precision {
 
 const char *precision_name(Precision precision);  // "bfloat16"
 const char *precision_brief(Precision precision); // "bf16"
-int64_t precision_bytes(Precision precision);     // of an element
+int64_t precision_bytes(Precision precision);     // bytes per element
 
 typedef struct Shape {
     int ndim;
     int64_t dims[TENSOR_MAX_DIMS];
 } Shape;
 
-#ifdef __cplusplus // has no compound literals
+#ifdef __cplusplus // C++ has no compound literals
 extern "C++" template <typename... Sizes> inline Shape shape_of(Sizes... sizes) {
     static_assert(sizeof...(Sizes) <= TENSOR_MAX_DIMS, "a shape has at most 6 sizes");
     return Shape{(int)sizeof...(Sizes), {(int64_t)sizes...}};
@@ -85,7 +85,7 @@ static inline bool shape_equal(Shape a, Shape b) {
         if (a.dims[i] != b.dims[i]) return false;
     return true;
 }
-// The elements of a shape, 0 where there is none (ndim -1).
+// Number of elements of a shape; 0 for no shape (ndim -1).
 static inline int64_t shape_numel(Shape shape) {
     int64_t n = shape.ndim >= 0;
     for (int i = 0; i < shape.ndim && i < TENSOR_MAX_DIMS; i++) n *= shape.dims[i];
@@ -97,9 +97,9 @@ char *shape_text(Shape shape, char text[SHAPE_TEXT]);
 
 typedef enum TensorFlag {
     TENSOR_LEAF_GRAD = 1,   // a leaf whose gradient is wanted (tensor_requires_grad)
-    TENSOR_UNSAVED = 2,     // during a backward rule: not declared by Op.saves, so not readable
+    TENSOR_UNSAVED = 2,     // during a backward rule: not in Op.saves, so not readable
     TENSOR_CONTIGUOUS = 4,  // row-major, dense; kept up to date by handle.c
-    TENSOR_RETAIN_GRAD = 8, // an op's result whose gradient is wanted, too (tensor_retain_grad)
+    TENSOR_RETAIN_GRAD = 8, // an op's result whose gradient is wanted as well (tensor_retain_grad)
 } TensorFlag;
 
 typedef struct Tensor {
@@ -111,20 +111,20 @@ typedef struct Tensor {
     Device *device;
     uint8_t dtype;         // DType
     uint8_t flags;         // TensorFlag
-    uint8_t origin_output; // which result of its origin this is
+    uint8_t origin_output; // index among its origin's results
     bool grad_empty;       // zero_grad was called: the first writer overwrites
     int32_t owners;        // the user or a scope
-    int32_t references;    // owners, and what was recorded of ops that read it
-    uint8_t element_bytes; // the dtype's, or, without data, the precision's
-    struct Origin *origin; // the recorded op whose result it is; NULL: none
-    struct Scope *scope;   // frees it when it closes; NULL: the user does
+    int32_t references;    // owners, and records of ops that read it
+    uint8_t element_bytes; // size of the dtype, or, without data, of the precision
+    struct Origin *origin; // record of the op that made it; NULL: none
+    struct Scope *scope;   // frees it at close; NULL: the user frees it
     struct Tensor *scope_next, *scope_previous;
-    struct Tensor *grad; // of a leaf: kept between steps
+    struct Tensor *grad; // a leaf's gradient, kept between steps
 } Tensor;
 
-// ---- creation: yours, free with tensor_free --------------------------------------------------
-// On the context's default device, category data. NULL with an error pending on a negative size, an
-// element count that overflows, or exhausted memory.
+// ---- creation: you own the result; free it with tensor_free ----------------------------------
+// These use the context's default device and category data. NULL with an error pending on a
+// negative size, an element count that overflows, or exhausted memory.
 Tensor *tensor_new(Shape shape, DType dtype); // uninitialised
 Tensor *tensor_new_as(Shape shape, DType dtype, MemoryCategory category);
 Tensor *tensor_zeros_new(Shape shape);
@@ -132,31 +132,32 @@ Tensor *tensor_full_new(Shape shape, float value);
 Tensor *tensor_from_floats_new(Shape shape, const float *values);    // copies numel values
 Tensor *tensor_from_labels_new(Shape shape, const int64_t *values);  // int64
 Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step); // int64: begin, begin + step
-                                                                     // ... and not end
+                                                                     // ... below end
 Tensor *tensor_linspace_new(float begin, float end, int64_t count);  // float32, both ends
-Tensor *tensor_uniform_new(Shape shape, float low, float high);      // from the context's generator
+Tensor *tensor_uniform_new(Shape shape, float low, float high);      // random numbers from the
+                                                                     // context
 Tensor *tensor_normal_new(Shape shape, float mean, float deviation);
-void tensor_free(Tensor *tensor); // NULL is fine; a tensor that a scope owns is left to its scope
+void tensor_free(Tensor *tensor); // NULL is fine; leaves a tensor to the scope that owns it
 
-// One more owner of a tensor that is yours: it takes one more tensor_free. Gives the tensor back.
+// Adds one owner to a tensor of yours, for one more tensor_free. Returns the tensor.
 Tensor *tensor_retain(Tensor *tensor);
 
-// ---- scopes: they free what ops gave you -----------------------------------------------------
+// ---- scopes: free the results of ops ---------------------------------------------------------
 typedef struct Scope Scope;
 Scope *scope_open(void);
-void scope_close(Scope *scope); // and every scope opened inside it; NULL is fine
-// Closes, but hands `result` to the enclosing scope (to you when there is none). Returns it.
+void scope_close(Scope *scope); // also closes scopes opened inside it; NULL is fine
+// Closes, but hands `result` to the enclosing scope, or to you if there is none. Returns `result`.
 Tensor *scope_close_with(Scope *scope, Tensor *result);
-void scope_close_with_each(Scope *scope, Tensor *const results[], int n_results); // the same of
-                                                                                  // several
-// An op's result becomes yours, for one tensor_free. What is yours already (tensor_contiguous gives
-// back its input where that is dense) has one more owner, so it wants one more. NULL passes
-// through.
+void scope_close_with_each(Scope *scope, Tensor *const results[], int n_results); // for several
+                                                                                  // results
+// Makes an op's result yours, for one tensor_free. A tensor that is yours already
+// (tensor_contiguous may return its input) gets one more owner and needs one more tensor_free. NULL
+// passes through.
 Tensor *tensor_keep(Tensor *tensor);
-void tensor_release(Tensor *tensor); // ends one early, inside its scope
+void tensor_release(Tensor *tensor); // frees a result early, inside its scope
 
-// ---- looking ---------------------------------------------------------------------------------
-static inline Shape tensor_shape(const Tensor *t) { // of NULL ndim is -1
+// ---- access ----------------------------------------------------------------------------------
+static inline Shape tensor_shape(const Tensor *t) { // ndim is -1 for NULL
     const Shape none = {-1, {0}};
     return t ? t->shape : none;
 }
@@ -164,23 +165,22 @@ static inline bool tensor_is_contiguous(const Tensor *t) {
     return t && (t->flags & TENSOR_CONTIGUOUS) != 0;
 }
 int64_t tensor_bytes(const Tensor *t);          // numel * element_bytes
-int64_t tensor_distinct_bytes(const Tensor *t); // the same, expanded dims counted once
+int64_t tensor_distinct_bytes(const Tensor *t); // counts expanded dims once
 
-// The elements of a contiguous float32 tensor on the host; NULL with an error pending otherwise
-// (meta has no data, a view may be strided: read it with tensor_read_floats). What you write there
-// bumps no version: backward cannot tell that a saved tensor changed. tensor_write_floats does.
+// The elements of a contiguous float32 tensor on the host; otherwise NULL with an error pending
+// (meta has no data; read strided views with tensor_read_floats). Writes through the pointer bump
+// no version, so backward misses changes to a saved tensor; tensor_write_floats bumps it.
 float *tensor_data(Tensor *t);
-int64_t *tensor_labels(Tensor *t); // the same for int64
+int64_t *tensor_labels(Tensor *t); // for int64
 // Copies all elements out in row-major order, converting to float; `out` has room for numel.
 Status tensor_read_floats(const Tensor *t, float *out);
 Status tensor_read_labels(const Tensor *t, int64_t *out); // a contiguous int64 tensor
 Status tensor_write_floats(Tensor *t,
                            const float *values); // float32, contiguous; bumps the version
-// Overwrite a tensor of yours (float32, contiguous) with random numbers from the context's
-// generator.
+// Fill a tensor of yours (float32, contiguous) with random numbers from the context's generator.
 Status tensor_fill_uniform(Tensor *t, float low, float high); // [low, high)
 Status tensor_fill_normal(Tensor *t, float mean, float deviation);
-// The value of a one-element tensor, int64 exact up to 2^53; NaN with an error pending.
+// Value of a one-element tensor, int64 exact up to 2^53; NaN with an error pending.
 double tensor_item(const Tensor *t);
 // Prints as NumPy does: brackets, aligned columns, "..." in the middle of more than 1,000 elements.
 Status tensor_print(const Tensor *t, FILE *file);
