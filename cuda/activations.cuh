@@ -1,6 +1,6 @@
-// activations.cuh -- internal to cuda/: the ops of one tensor that can be fused into a product, as
-// activation_list.h has them. elementwise.cu makes kernels of them, elementwise_backward.cu of
-// their slopes, product.cu what finishes a product.
+// activations.cuh -- internal to cuda/: the ops of activation_list.h, which can be fused into a
+// product. elementwise.cu makes kernels of them, elementwise_backward.cu kernels of their slopes,
+// product.cu the epilogues of products.
 #ifndef CUDA_ACTIVATIONS_CUH
 #define CUDA_ACTIVATIONS_CUH
 

@@ -1,6 +1,6 @@
-// batch_norm.cuh -- internal to cuda/: the channels of a batch, and how blocks add up over them: a
-// block takes a chunk of one wide channel, or of some narrow ones; later a thread a channel puts
-// its chunks together. Chunks are cut by the shape alone, and added up in their order.
+// batch_norm.cuh -- internal to cuda/: the channels of a batch, and their sums over blocks: a block
+// takes a chunk of one wide channel, or of some narrow ones; later one thread per channel combines
+// its chunks. Chunks depend on the shape alone, and are added in order.
 #ifndef CUDA_BATCH_NORM_CUH
 #define CUDA_BATCH_NORM_CUH
 
@@ -8,10 +8,10 @@
 
 struct Batch {
     int64_t samples, channels, plane, n; // n: elements of a channel
-    int side;                            // channels side by side in a block, so that a warp reads
-                                         // neighbours
-    int64_t groups;                      // of so many
-    Cut cut;                             // of n
+    int side;                            // number of adjacent channels in a block, so that a warp
+                                         // reads adjacent elements
+    int64_t groups;                      // number of groups of so many channels
+    Cut cut;                             // chunks of the n elements
 };
 
 static inline Batch batch_of(const Tensor *x) {
@@ -32,12 +32,12 @@ static inline unsigned batch_grid(Batch batch) {
     return cuda_blocks(batch.groups * batch.cut.chunks);
 }
 
-// Of numbers that 32 bits hold, which nearly all do, it takes a fraction of the time.
+// Takes a fraction of the time for numbers of 32 bits, as nearly all are.
 static __device__ inline int64_t quotient(int64_t a, int64_t b) {
     return ((a | b) >> 32) == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
 }
 
-// Where element e of channel c is.
+// Index of element e of channel c.
 static __device__ inline int64_t place(const Batch &of, int64_t c, int64_t e) {
     int64_t sample = quotient(e, of.plane);
     return (sample * of.channels + c) * of.plane + (e - sample * of.plane);
@@ -47,7 +47,7 @@ static __device__ inline int64_t channel_at(const Batch &of, int64_t i) {
     return plane - quotient(plane, of.channels) * of.channels;
 }
 
-struct Share { // what a thread adds up: every step-th element of [begin, end) of a channel
+struct Share { // a thread's part of a sum: every step-th element of [begin, end) of a channel
     int64_t channel, chunk, begin, end, step;
 };
 
@@ -56,11 +56,11 @@ static __device__ inline Share share_of(const Batch &of, int64_t block) {
     int64_t channel = (block - chunk * of.groups) * of.side + threadIdx.x % of.side;
     int64_t begin = chunk * of.cut.length, end = begin + of.cut.length;
     if (end > of.n) end = of.n;
-    if (channel >= of.channels) end = begin; // all threads must come along to the barriers
+    if (channel >= of.channels) end = begin; // all threads must reach the barriers
     return {channel, chunk, begin + lane, end, CUDA_BLOCK / of.side};
 }
 
-// The sums of a and b over the threads of each channel; every thread gets those of its own.
+// Sums a and b over the threads of each channel; every thread gets its channel's sums.
 static __device__ inline void channel_sums(int side, double &a, double &b, double *shared) {
     int thread = (int)threadIdx.x;
     shared[thread] = a;

@@ -1,4 +1,4 @@
-// conv.cuh -- internal to cuda/: what conv.cu and depthwise.cu share.
+// conv.cuh -- internal to cuda/: shared by conv.cu and depthwise.cu.
 #ifndef CUDA_CONV_CUH
 #define CUDA_CONV_CUH
 
@@ -8,12 +8,12 @@ extern "C" {
 #include "tensor/ops/conv.h"
 }
 
-// A quotient of 64 bits takes several times as long as one of 32, and few images need it.
+// A 64-bit division takes several times as long as a 32-bit one, and few images need it.
 static __device__ inline int64_t conv_quotient(int64_t a, int64_t b) {
     return a <= UINT32_MAX ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
 }
 
-// The output along dimension d whose tap t reads input `place`; -1: there is none.
+// The output along dimension d whose tap t reads input `place`; -1: no output.
 static __device__ inline int64_t conv_output_along(const ConvSizes *s, int d, int64_t place,
                                                    int64_t t, int64_t outputs) {
     int64_t from = place + s->window.before[d] - t * s->window.dilation[d];
@@ -21,7 +21,7 @@ static __device__ inline int64_t conv_output_along(const ConvSizes *s, int d, in
     return from >= 0 && o < outputs && o * stride == from ? o : -1;
 }
 
-// The same of both: which p has (ih, iw) under tap t; negative: none has.
+// Index in p of the output whose tap t reads (ih, iw); negative: no output.
 static __device__ inline int64_t conv_output_of(const ConvSizes *s, int64_t ih, int64_t iw,
                                                 int64_t t) {
     int64_t i = t / s->window.kernel[1], j = t - i * s->window.kernel[1];

@@ -13,7 +13,7 @@ struct Inputs {
     const float *at[MOST_INPUTS];
 };
 
-// Four neighbours, which move as one load or store of 16 bytes.
+// Four adjacent elements, which move as one load or store of 16 bytes.
 struct alignas(16) Four {
     float at[4];
 };
@@ -41,7 +41,7 @@ static __global__ void dense(Formula formula, Inputs in, float *y, int64_t fours
     }
 }
 
-// One that is absent is read where the first is; its formula has a number instead.
+// An absent input gets the address of the first one; its formula uses a number instead.
 static inline const float *input_at(const OpCall *call, int k) {
     return call_in(call, call->in[k] ? k : 0);
 }
@@ -61,15 +61,15 @@ static Status launch_dense(const OpCall *call, CudaDevice *cuda, float *y, int64
 }
 
 // ---- broadcast and strided ---------------------------------------------------------------------
-// Where the inputs' elements lie along the output's dimensions. These are counted from the last,
-// and neighbours are one dimension wherever every operand steps evenly across both.
+// Positions of the inputs' elements along the output's dimensions. Dimensions count from the last;
+// adjacent ones are merged if every operand steps evenly across both.
 struct Walk {
     int ndim;
     int64_t size[TENSOR_MAX_DIMS];
     int64_t stride[MOST_INPUTS][TENSOR_MAX_DIMS]; // 0 where an input is broadcast
 };
 
-// offset[k] = where input k holds element i of the output. Index counts the elements.
+// offset[k] = position in input k of element i of the output. Index is the type that counts.
 template <class Index>
 static __device__ void find(const Walk &walk, int inputs, Index i, int64_t offset[MOST_INPUTS]) {
     for (int d = 0; d < walk.ndim; d++) {
@@ -80,7 +80,7 @@ static __device__ void find(const Walk &walk, int inputs, Index i, int64_t offse
     }
 }
 
-// y (n), row by row = formula(in[0], in[1], ...), each found by its strides along y's dimensions.
+// y (n), row by row = formula(in[0], in[1], ...); strides along y's dimensions locate each input.
 // by_four: y's rows are whole Fours, and along them each input steps by 1 or 0.
 template <class Formula>
 static __global__ void strided(Formula formula, Inputs in, Walk walk, float *y, bool by_four,
@@ -88,7 +88,7 @@ static __global__ void strided(Formula formula, Inputs in, Walk walk, float *y, 
     int64_t width = by_four ? 4 : 1;
     for (int64_t i = width * GLOBAL_INDEX; i < n; i += width * GRID_STRIDE) {
         int64_t offset[MOST_INPUTS] = {};
-        if (n <= UINT32_MAX) // a GPU divides 64 bits by a subroutine
+        if (n <= UINT32_MAX) // a GPU divides 64-bit numbers in a slow subroutine
             find(walk, Formula::inputs, (uint32_t)i, offset);
         else
             find(walk, Formula::inputs, i, offset);
@@ -107,7 +107,7 @@ static __global__ void strided(Formula formula, Inputs in, Walk walk, float *y, 
     }
 }
 
-// Elements from one of `in`, which may be absent, to the next along dimension d of `out`.
+// Stride of `in`, which may be absent, along dimension d of `out`.
 static inline int64_t stride_along(const Tensor *in, const Tensor *out, int d) {
     if (!in) return 0;
     int own = d - (out->shape.ndim - in->shape.ndim);
@@ -145,7 +145,7 @@ static inline bool walk_is_dense(const Walk *walk, int inputs) {
 static inline bool walk_is_by_four(const Walk *walk, const Inputs *in, int inputs) {
     bool by_four = walk->size[0] % 4 == 0;
     for (int k = 0; k < inputs; k++) {
-        if (walk->stride[k][0] == 0) continue; // the same element four times
+        if (walk->stride[k][0] == 0) continue; // one element, four times
         by_four = by_four && walk->stride[k][0] == 1 && is_wide(in->at[k]);
         for (int d = 1; d < walk->ndim; d++) by_four = by_four && walk->stride[k][d] % 4 == 0;
     }
@@ -166,8 +166,8 @@ template <class Formula> static Status launch_broadcast(const OpCall *call, Cuda
 }
 
 // ---- an op from its formula --------------------------------------------------------------------
-// The formula of op `name`: an expression of the named elements of its inputs, of value[0] and
-// value[1], and of flags, which are those of the call's parameters.
+// The formula of op `name`: an expression of its inputs' elements by name, of value[0] and
+// value[1], and of the call's flags.
 #define FORMULA(name, count, elements, expression)                                                 \
     struct name##_formula {                                                                        \
         static constexpr int inputs = count;                                                       \
@@ -177,7 +177,7 @@ template <class Formula> static Status launch_broadcast(const OpCall *call, Cuda
             : value{call->params.value[0], call->params.value[1]}, flags(call->params.flags) {}    \
         __device__ float operator() elements const { return expression; }                          \
     };
-// An op whose operands are alike and dense, and one that broadcasts.
+// An op with dense operands of one shape, and one that broadcasts.
 #define DENSE_KERNEL(name, expression)                                                             \
     CUDA_OP(name) {                                                                                \
         return launch_dense<name##_formula>(call, cuda, call_out(call, 0), call_numel(call));      \

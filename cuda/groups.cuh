@@ -1,23 +1,23 @@
-// groups.cuh -- many tensors in one launch: a table of pointers that travels as a kernel argument.
-// Not here: what is done with them (update.cu).
+// groups.cuh -- many tensors in one launch: a table of pointers, passed as a kernel argument.
+// Not here: the work on them (update.cu).
 #ifndef CUDA_GROUPS_CUH
 #define CUDA_GROUPS_CUH
 
 #include "cuda/cuda.h"
 
-enum { MOST_GROUPS = 64 }; // so that four tensors each stay below the 4 KB of a kernel's arguments
+enum { MOST_GROUPS = 64 }; // keeps four tensors per group below the 4 KB of a kernel's arguments
 
 // Groups of PERIOD tensors of one shape (a parameter, its gradient, ...), cut into chunks; a block
-// does one chunk. Chunks start at multiples of 4 elements, so only pointers decide on float4.
+// does one chunk. Chunks start at multiples of 4 elements, so float4 depends only on the pointers.
 template <int PERIOD> struct Groups {
     float *data[MOST_GROUPS][PERIOD];
     int64_t numel[MOST_GROUPS];
     int64_t chunk;             // elements
-    unsigned end[MOST_GROUPS]; // chunks of this group and all before
+    unsigned end[MOST_GROUPS]; // number of chunks of this group and all before
     int count;
 };
 
-// Puts inputs from `next` on into the table, until it is full; returns the first that is left.
+// Fills the table with inputs from `next` on; returns the first input that did not fit.
 template <int PERIOD>
 static int groups_take(const OpCall *call, int next, int64_t chunk, Groups<PERIOD> *groups) {
     unsigned chunks = 0;
@@ -39,13 +39,13 @@ template <int PERIOD> static unsigned groups_chunks(const Groups<PERIOD> *groups
     return groups->count ? groups->end[groups->count - 1] : 0;
 }
 
-// Elements [begin, end) of a group; float4 takes those before `wide_end`.
+// Elements [begin, end) of a group; float4 covers those before `wide_end`.
 struct Chunk {
     int group;
     int64_t begin, wide_end, end;
 };
 
-// That of this block.
+// The chunk of this block.
 template <int PERIOD> static __device__ inline Chunk groups_chunk(const Groups<PERIOD> &groups) {
     int low = 0, high = groups.count - 1;
     while (low < high) {

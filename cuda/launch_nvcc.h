@@ -6,7 +6,7 @@
     kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
 enum { CUDA_MOST_BLOCKS = 1 << 20 };
-// How many floats of unfolded images a convolution holds at once: 64 MiB.
+// Number of floats of unfolded images that a convolution holds at once: 64 MiB.
 enum { CONV_TILE_FLOATS = 16 << 20 };
 
 #endif

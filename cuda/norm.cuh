@@ -1,5 +1,5 @@
-// norm.cuh -- internal to cuda/: the mean and the variance of a row, as tensor/ops/layer_norm.h has
-// them, for norms and variances. The sums are a team's, in double.
+// norm.cuh -- internal to cuda/: mean and variance of a row, as in tensor/ops/layer_norm.h, for
+// norms and variances. A team adds up the sums, in double.
 #ifndef CUDA_NORM_CUH
 #define CUDA_NORM_CUH
 
@@ -12,7 +12,7 @@ struct Moments { // the mean is about + rest
 
 static __device__ inline float centred(float x, Moments m) { return (x - m.about) - m.rest; }
 
-// The sum of this lane's elements of the tile as seen from the mean, or of their squares.
+// Sum of this lane's elements of the tile minus the mean, or of their squares.
 static __device__ inline double tile_sum(const Tile &tile, Team team, int left, Moments m,
                                          bool squares) {
     double sum = 0.0;
@@ -21,7 +21,7 @@ static __device__ inline double tile_sum(const Tile &tile, Team team, int left, 
         for (int k = 0; k < 4; k++) {
             d[k] = tile_place(team, i + k) < left ? centred(tile.at[i + k], m) : 0.0f;
         }
-        if (squares) // of numbers near 1e30 a float holds none
+        if (squares) // a float cannot hold squares of numbers near 1e30
             for (int k = 0; k < 4; k++) sum += (double)d[k] * (double)d[k];
         else
             sum += add_four(d[0], d[1], d[2], d[3]);
@@ -29,8 +29,8 @@ static __device__ inline double tile_sum(const Tile &tile, Team team, int left, 
     return sum;
 }
 
-// Of a row of n elements; `length` is n, or 0 for a team without a row. `tile` holds all of it, if
-// it can, and else its last tile.
+// Moments of a row of n elements; `length` is n, or 0 for a team without a row. `tile` keeps the
+// row if it fits, else its last tile.
 static __device__ inline Moments moments_of(const float *x, int64_t n, int64_t length, Team team,
                                             Tile &tile, double *shared) {
     bool held = n <= tile_span(team);
@@ -51,7 +51,7 @@ static __device__ inline Moments moments_of(const float *x, int64_t n, int64_t l
     return m;
 }
 
-// The same as seen from 0 in place of the mean.
+// The moments about 0 instead of the mean.
 static __device__ inline Moments moments_about_zero(const float *x, int64_t n, int64_t length,
                                                     Team team, Tile &tile, double *shared) {
     Moments m = {0.0f, 0.0f, 0.0};

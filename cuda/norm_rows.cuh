@@ -1,11 +1,11 @@
-// norm_rows.cuh -- internal to cuda/: kernels that norms of rows and of groups share: a group of a
-// sample is a row, too. How each finds its weights is norm.cu's and group_norm.cu's.
+// norm_rows.cuh -- internal to cuda/: kernels shared by norms of rows and of groups: a group of a
+// sample is a row, too. norm.cu and group_norm.cu define how weights are found.
 #ifndef CUDA_NORM_ROWS_CUH
 #define CUDA_NORM_ROWS_CUH
 
 #include "cuda/norm.cuh"
 
-// mean and rstd (rows) of rows of nothing
+// mean and rstd (rows) of empty rows
 __global__ static void norm_nothing(float *mean, float *rstd, int64_t rows) {
     for (int64_t i = GLOBAL_INDEX; i < rows; i += GRID_STRIDE) {
         if (mean) mean[i] = NAN;
@@ -14,8 +14,8 @@ __global__ static void norm_nothing(float *mean, float *rstd, int64_t rows) {
 }
 
 // ---- the gradient of x -------------------------------------------------------------------------
-// dx (rows, n) = rstd (g - mean(g) - z mean(g z)). Of: what the rows are, with mean (NULL: 0), rstd
-// and dx; gradient_load gives a tile of their g and z, which is 0 behind the end.
+// dx (rows, n) = rstd (g - mean(g) - z mean(g z)). Of describes the rows, with mean (NULL: 0), rstd
+// and dx; gradient_load loads a tile of their g and z; z is 0 past the end.
 template <class Of> __global__ static void norm_gradient(Of of, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);

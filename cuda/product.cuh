@@ -1,4 +1,4 @@
-// product.cuh -- internal to cuda/: matrix products by cuBLAS, for whatever op needs one.
+// product.cuh -- internal to cuda/: matrix products by cuBLAS, for any op.
 #ifndef CUDA_PRODUCT_CUH
 #define CUDA_PRODUCT_CUH
 
@@ -8,12 +8,12 @@ typedef struct Product { // c (m, n) = op(a) (m, k) . op(b) (k, n), row-major
     int64_t m, n, k;
     const float *a, *b;
     float *c;
-    int64_t lda, ldb, ldc;  // elements from one row as stored to the next; ldc 0: n
-    bool trans_a, trans_b;  // stored the other way round: a as (k, m), b as (n, k)
-    int64_t count;          // of products; the next one's operands lie this far on:
-    int64_t step_a, step_b; // 0 where all share one
+    int64_t lda, ldb, ldc;  // elements between rows as stored; ldc 0: n
+    bool trans_a, trans_b;  // stored transposed: a as (k, m), b as (n, k)
+    int64_t count;          // number of products; distances to the next one's operands:
+    int64_t step_a, step_b; // 0: all products share one
     int64_t step_c;         // 0: m * n
-    bool add;               // c is added to, not overwritten
+    bool add;               // adds to c instead of overwriting it
 } Product;
 
 // One product, or many at equal distances, in fp32.

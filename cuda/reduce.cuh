@@ -1,6 +1,6 @@
-// reduce.cuh -- internal to cuda/: what the row by row kernels share: teams of threads that reduce
-// a row together, and the tile of a row that a team holds in registers. Every sum is a tree that
-// depends on shapes alone, so no result depends on which block or warp came first.
+// reduce.cuh -- internal to cuda/: shared by row by row kernels: teams of threads that reduce a row
+// together, and the tile of a row that a team holds in registers. Every sum is a tree that depends
+// on shapes alone, so the order in which blocks or warps run does not affect results.
 #ifndef CUDA_REDUCE_CUH
 #define CUDA_REDUCE_CUH
 
@@ -9,7 +9,7 @@
 
 enum {
     REDUCE_WARPS = CUDA_BLOCK / CUDA_WARP,
-    REDUCE_PARTS = 2048, // of one sum, at most: they fill the largest GPU, and one block adds them
+    REDUCE_PARTS = 2048, // most parts of one sum: enough for the largest GPU; one block adds them
     TILE = 8,            // elements of a row that one thread holds: two loads of four
 };
 
@@ -17,9 +17,9 @@ enum {
 Status reduce_parts(CudaDevice *cuda, const double *parts, int64_t n, double factor, float *y);
 
 // ---- rows ---------------------------------------------------------------------------------------
-// `count` rows of n elements, and the team that works on each: so many neighbours that each holds a
-// tile's share, 1, 2, 4 ... up to the block. So short rows share a warp, and long ones get more.
-// wide: every row starts on 16 bytes, in all tensors.
+// `count` rows of n elements. A team of 1, 2, 4 ... adjacent threads, up to the block, works on
+// each row, each thread on its share of a tile. So short rows share a warp, and long ones get more
+// threads. wide: every row is aligned to 16 bytes, in all tensors.
 struct Rows {
     int64_t count, n;
     int lanes;
@@ -32,8 +32,8 @@ static inline int team_lanes(int64_t n) {
     return lanes;
 }
 
-// The rows of a tensor: its last dimension. `data` is the first tensor with these rows; the others
-// are added with `rows.wide = rows.wide && is_wide(other)`.
+// The rows of a tensor, along its last dimension. `data` is the first tensor with these rows; add
+// each other with `rows.wide = rows.wide && is_wide(other)`.
 static inline Rows rows_of(const Tensor *t, const void *data) {
     Rows rows = {};
     rows.n = t->shape.ndim ? t->shape.dims[t->shape.ndim - 1] : 1;
@@ -43,23 +43,23 @@ static inline Rows rows_of(const Tensor *t, const void *data) {
     return rows;
 }
 
-// Tiles in a row, where teams work on tiles and not on rows.
+// Number of tiles in a row, for teams that work on tiles instead of rows.
 static inline __host__ __device__ int64_t row_tiles(Rows rows) {
     int64_t span = (int64_t)TILE * rows.lanes;
     return (rows.n + span - 1) / span;
 }
 
-// Enough blocks for so many teams, but no more than `most`: the kernels' loops take the rest.
+// Enough blocks for this many teams, but at most `most`: the kernels' loops take the rest.
 static inline unsigned team_grid(int64_t teams, int lanes, int64_t most) {
     int64_t per_block = CUDA_BLOCK / lanes, blocks = (teams + per_block - 1) / per_block;
     return cuda_blocks(blocks < most ? blocks : most);
 }
 
 // ---- long rows ----------------------------------------------------------------------------------
-// A row of n in `chunks` pieces of `length`, the last of what is left. Cut where the rows alone, at
-// a team or block each, would leave the GPU idle, but never into pieces of less than `least`; nor
-// into more pieces than `least`, so that the launch that puts them together need not cut again.
-// It depends on the shape alone, never on the GPU, and so does the order of a sum.
+// A row of n, cut into `chunks` pieces of `length`; the last one takes the rest. Rows are cut if a
+// team or block per row would leave the GPU idle, but never into pieces shorter than `least`, nor
+// into more than `least` pieces, so the launch that combines them need not cut again. The cut, and
+// so the order of a sum, depends on the shape alone, never on the GPU.
 struct Cut {
     int64_t chunks, length;
 };
@@ -148,9 +148,9 @@ static __device__ inline double block_sum(double value, double *shared) {
     return team_sum(team_of(CUDA_BLOCK, false), value, shared);
 }
 
-// Four neighbours in a sum: added in float, and what they come to is added in double from there on.
-// So a sum of any length is good to a few units in the last place of its largest four, and doubles,
-// which are slow on some GPUs, are added for every fourth element only.
+// Sum of four adjacent elements: added in float; these sums are then added in double. So a sum of
+// any length is accurate to a few units in the last place of its largest four, and needs only one
+// addition in double, which is slow on some GPUs, for every four elements.
 static __device__ inline double add_four(float a, float b, float c, float d) {
     return (double)((a + b) + (c + d));
 }
@@ -162,32 +162,32 @@ static __device__ inline uint64_t add_four(uint64_t a, uint64_t b, uint64_t c, u
 }
 
 // ---- tiles --------------------------------------------------------------------------------------
-// The part of a row that a team holds at once, TILE * lanes elements in fours. A thread's four lie
-// side by side when the rows are wide (one load), and a lane apart otherwise, so that a warp's
-// loads lie side by side either way.
+// The part of a row that a team holds at once: TILE * lanes elements, in fours. A thread's four are
+// adjacent if the rows are wide (one load), and a lane apart otherwise, so that a warp's loads are
+// adjacent in both cases.
 struct Tile {
-    float at[TILE] = {}; // not every compiler sees that a row that fits was loaded before
+    float at[TILE] = {}; // not every compiler sees that a row that fits is always loaded
 };
 
 static __device__ inline int tile_span(Team team) { return TILE * team.lanes; }
 
-// Elements from `from` on of a row of `length`, at most a tile of them; none beyond the end.
+// Number of elements from `from` on in a row of `length`: at most a tile, 0 past the end.
 static __device__ inline int tile_left(Team team, int64_t from, int64_t length) {
     int64_t left = length - from;
     return left > tile_span(team) ? tile_span(team) : left > 0 ? (int)left : 0;
 }
 
-// Where in the tile the element at[i] of this thread lies.
+// Position in the tile of this thread's element at[i].
 static __device__ inline int tile_place(Team team, int i) {
     int four = i / 4 * 4 * team.lanes, k = i % 4;
     return four + (team.wide ? 4 * team.lane + k : k * team.lanes + team.lane);
 }
 
-// Does the team have any of the elements of the four that begins with at[i], in a row of which
-// `left` elements are left? The same for the whole team, so what it skips costs no time.
+// Whether the team has any element of the four that starts with at[i], if `left` elements of the
+// row are left. Equal for the whole team, so skipping saves time.
 static __device__ inline bool tile_has(Team team, int i, int left) { return i * team.lanes < left; }
 
-// The next elements of a row, of which `left` are left, and `fill` behind its end.
+// Loads the next elements of a row, of which `left` are left; `fill` past its end.
 static __device__ inline void tile_load(Tile &tile, const float *x, int left, Team team,
                                         float fill) {
     for (int i = 0; i < TILE; i += 4) {
@@ -219,9 +219,9 @@ struct RowStatistics {
     float largest, sum; // the maximum (NaN wins), and the sum of e^(x - maximum)
 };
 
-// Of a row x of n elements; `length` is n, or 0 for a team without a row. Rows longer than a tile
-// are read once, too: a larger maximum scales down the sum so far. Leaves in `tile` the last tile:
-// x, or where `exponentials` is set e^(x - maximum).
+// Statistics of a row x of n elements; `length` is n, or 0 for a team without a row. Rows longer
+// than a tile are read only once, too: a larger maximum scales the sum so far down. `tile` keeps
+// the last tile: x, or, with `exponentials`, e^(x - maximum).
 static __device__ inline RowStatistics row_statistics(Team team, const float *x, int64_t n,
                                                       int64_t length, bool exponentials, Tile &tile,
                                                       float *shared_largest, double *shared_sum) {
@@ -236,7 +236,7 @@ static __device__ inline RowStatistics row_statistics(Team team, const float *x,
         most = team_reduce(team, most, shared_largest, Larger());
         largest = math_max(most, before);
         if (largest != before) sum *= (double)math_exp_falling(before - largest);
-        // A beginning of nothing but -inf, as masks make it, has no maximum yet to subtract.
+        // If only -inf came so far, as masks cause, there is no maximum yet to subtract.
         float shift = largest == -INFINITY ? 0.0f : largest;
         for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
             float e[4];

@@ -1,4 +1,4 @@
-// whole.cuh -- internal to cuda/: element-wise ops of int64. Their formulas are beside those of
+// whole.cuh -- internal to cuda/: element-wise ops of int64. Their formulas are next to those of
 // floats, in elementwise.cu.
 #ifndef CUDA_WHOLE_CUH
 #define CUDA_WHOLE_CUH
@@ -6,7 +6,7 @@
 #include "cuda/elementwise.cuh"
 #include "tensor/math_whole.h"
 
-// What a formula divides by must not be 0: the last place where it is becomes a finding.
+// If the formula divides, a divisor of 0 becomes a finding; the last place with one is kept.
 #define WHOLE_FORMULA(name, expression, Type, looks)                                               \
     struct name##_whole {                                                                          \
         typedef Type Result;                                                                       \
@@ -17,7 +17,7 @@
         }                                                                                          \
     };
 
-// y (n), row by row = formula(a, b), each found by its strides along y's dimensions
+// y (n), row by row = formula(a, b); strides along y's dimensions locate a and b.
 template <class Formula>
 static __global__ void whole_numbers(Formula formula, const int64_t *a, const int64_t *b, Walk walk,
                                      typename Formula::Result *y, int64_t n,
@@ -32,7 +32,7 @@ static __global__ void whole_numbers(Formula formula, const int64_t *a, const in
     }
 }
 
-// Of one input, it is the second one, too.
+// An op of one input gets it as the second input, too.
 template <class Formula> static Status launch_whole(const OpCall *call, CudaDevice *cuda) {
     int64_t n = call_numel(call);
     if (n == 0) return STATUS_OK;

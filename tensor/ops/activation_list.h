@@ -1,13 +1,12 @@
-// activation_list.h -- internal to ops/ and cuda/: every activation in one line, X(op, y, dx): y of
-// x, and what the gradient `grad` becomes by what backward reads, `kept`, which is x, or y where
-// the op saves that. value[0] and value[1] are its parameters. Both devices make their loops of
-// these.
+// activation_list.h -- internal to ops/ and cuda/: every activation in one line, X(op, y, dx): y
+// from x, and dx from the gradient `grad` and the saved tensor `kept`, which is x, or y if the op
+// saves y. value[0] and value[1] are the parameters. Both devices generate their loops from this.
 #ifndef TENSOR_OPS_ACTIVATION_LIST_H
 #define TENSOR_OPS_ACTIVATION_LIST_H
 
 #include "tensor/math_activation.h"
 
-// Each in a file of its own: relu.c, activations.c, activations_piecewise.c.
+// One list per file: relu.c, activations.c, activations_piecewise.c.
 #define RELU_LIST(X) X(relu, math_relu(x), math_relu_backward(grad, kept))
 #define SMOOTH_LIST(X)                                                                             \
     X(sigmoid, math_sigmoid(x), math_sigmoid_backward(grad, kept))                                 \

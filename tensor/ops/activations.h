@@ -1,13 +1,13 @@
-// activations.h -- internal to ops/: what activations share. One is a line of activation_list.h,
-// and a descriptor for it and for its gradient. relu.c writes out what is made here.
+// activations.h -- internal to ops/: shared by activations. Each one is a line of
+// activation_list.h, and a descriptor for it and its gradient. relu.c is an expanded example.
 #ifndef TENSOR_OPS_ACTIVATIONS_H
 #define TENSOR_OPS_ACTIVATIONS_H
 
 #include "tensor/ops/activation_list.h"
 #include "tensor/ops/elementwise.h"
 
-// For X of a list: the loops, and the call of the second one. Values are copied, because an output
-// might lie over them.
+// For X of a list: the loops, and the backward call. Values are copied, because an output might
+// alias them.
 #define ACTIVATION_LOOPS(of, y_of_x, dx_of_grad)                                                   \
     KERNEL static void of##_row(const float *from, float *to, int64_t n, const OpParams *params) { \
         const float value[] = {params->value[0], params->value[1]};                                \
@@ -32,14 +32,14 @@
         return activation_backward(saved, grad_out[0], &grad_in[0], &op_##of##_backward);          \
     }
 
-// `op`, of the gradient and what was saved.
+// Runs `op` on the gradient and the saved tensor.
 static inline Status activation_backward(const OpCall *saved, Tensor *grad, Tensor **slot,
                                          const Op *op) {
     Tensor *kept = saved->op->saves == save_output ? saved->out[0] : saved->in[0];
     return OP_INTO(slot, *op, &saved->params, grad, kept);
 }
 
-// The descriptors, but for module, values, infer, saves and story.
+// The descriptors, except for module, values, infer, saves and story.
 #define ACTIVATION(of)                                                                             \
     .id = OP_##of, .name = #of, .n_inputs = 1, .row = of##_row, .backward = of##_backward
 #define ACTIVATION_BACKWARD(of)                                                                    \

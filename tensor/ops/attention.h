@@ -1,5 +1,5 @@
-// attention.h -- internal to ops/, and for CUDA: what the attention and its gradients share: sizes,
-// where matrices lie, a score, and which of the probabilities dropout keeps.
+// attention.h -- internal to ops/, and for CUDA: shared by attention and its gradients: sizes,
+// positions of matrices, a score, and the probabilities that dropout keeps.
 #ifndef TENSOR_OPS_ATTENTION_H
 #define TENSOR_OPS_ATTENTION_H
 
@@ -7,25 +7,25 @@
 #include "tensor/op.h"
 #include "tensor/philox.h"
 
-// params: value = {scale, p}; flags: which gradients attention_backward writes, in this order.
+// params: value = {scale, p}; flags: causal, and the gradients that attention_backward writes.
 enum { ATTENTION_CAUSAL = 1, ATTENTION_DQ = 2, ATTENTION_DK = 4, ATTENTION_DV = 8 };
 enum { ATTENTION_LEADING = TENSOR_MAX_DIMS - 2 };
 
-// (..., rows, columns), its elements `row` and `column` apart. data NULL: absent.
+// (..., rows, columns), with strides `row` and `column`. data NULL: absent.
 typedef struct AttentionMatrices {
     const float *data;
     int64_t row, column;
-    int leading; // dimensions in front of a matrix
+    int leading; // number of dimensions before a matrix
     int64_t size[ATTENTION_LEADING], stride[ATTENTION_LEADING];
 } AttentionMatrices;
 
 typedef struct Attention {
     AttentionMatrices q, k, v, mask;
-    int64_t matrices; // of queries: batch x heads
-    int64_t shared;   // matrices of keys and of values
-    int64_t group;    // so many neighbours among the queries' have one of these
+    int64_t matrices; // number of query matrices: batch x heads
+    int64_t shared;   // number of matrices of keys and of values
+    int64_t group;    // number of adjacent query matrices that share one of those
     int64_t s, t, d, e;
-    float scale, p, kept; // kept: what dropout multiplies by
+    float scale, p, kept; // kept: dropout's factor for kept probabilities
     bool causal;
     uint64_t seed, offset;
 } Attention;
@@ -44,7 +44,7 @@ static inline AttentionMatrices attention_matrices(const Tensor *t) {
     return m;
 }
 
-// As a mask (..., h, s, t) for q; NULL: there is none.
+// Strides of a mask broadcast to (..., h, s, t) for q; NULL: no mask.
 static inline AttentionMatrices attention_mask(const Tensor *mask, const Tensor *q) {
     AttentionMatrices m;
     int64_t stride[TENSOR_MAX_DIMS] = {0};
@@ -63,8 +63,8 @@ static inline AttentionMatrices attention_mask(const Tensor *mask, const Tensor 
     return m;
 }
 
-// Of a call whose in[q] are the queries, in[q + 1] the keys, and in[q + 2] the values, which may be
-// absent: then in[0] says how wide they are.
+// For a call with queries in[q], keys in[q + 1] and values in[q + 2]; if the values are absent,
+// in[0] has their width.
 static inline Attention attention_of(const OpCall *call, int q, int mask) {
     const Tensor *queries = call->in[q], *keys = call->in[q + 1], *values = call->in[q + 2];
     const Tensor *wide = values ? values : call->in[0];
@@ -95,12 +95,11 @@ static inline Attention attention_of(const OpCall *call, int q, int mask) {
     return a;
 }
 
-// t itself where rows of its matrices lie dense, one behind the other or further apart; else a
-// copy.
+// t itself if the rows of its matrices are dense, with any distance between them; else a copy.
 Tensor *attention_operand(Tensor *t);
 bool attention_readable(const Tensor *t);
 
-// Matrix `index`, counted over the leading dimensions.
+// Address of matrix `index`, counted over the leading dimensions.
 MATH_INLINE const float *attention_matrix(const AttentionMatrices *m, int64_t index) {
     int64_t offset = 0;
     for (int i = m->leading - 1; i >= 0; i--) {
@@ -110,52 +109,52 @@ MATH_INLINE const float *attention_matrix(const AttentionMatrices *m, int64_t in
     return m->data + offset;
 }
 
-// How many keys, from the first on, the query of this row may see.
+// Number of keys, from the first on, that the query of this row sees.
 MATH_INLINE int64_t attention_visible(const Attention *a, int64_t row) {
     return a->causal && row + 1 < a->t ? row + 1 : a->t;
 }
 
-// What is taken off the scores of a row before the exponential: its maximum, or its logsumexp; of a
-// row without keys, whose scores are all -infinity, nothing, so that they become 0.
+// Number subtracted from the scores of a row before the exponential: its maximum or its logsumexp;
+// 0 for a row without keys, whose scores are all -infinity, so that they become 0.
 MATH_INLINE float attention_shift(float largest) { return largest == -INFINITY ? 0.0f : largest; }
 
-// Where the random numbers of a row begin: one for each probability (..., h, s, t).
+// Index of the first random number of a row; each probability (..., h, s, t) has one.
 MATH_INLINE int64_t attention_draw(const Attention *a, int64_t matrix, int64_t row) {
     return (matrix * a->s + row) * a->t;
 }
 
 // ---- the CPU's tiles ------------------------------------------------------------------------
-// ROWS queries by KEYS keys at a time: the scores of a tile stay in the second-level cache.
+// A tile is ROWS queries by KEYS keys; its scores stay in the second-level cache.
 enum { ATTENTION_ROWS = 128, ATTENTION_KEYS = 512 };
 
 typedef struct AttentionTile { // rows [row, row + rows) of one matrix, keys [key, key + keys)
     int64_t matrix, row, rows, key, keys;
 } AttentionTile;
 
-// So many keys, from the first on, some row of these rows sees.
+// Number of keys, from the first on, that any row of this tile sees.
 MATH_INLINE int64_t attention_seen(const Attention *a, AttentionTile tile) {
     return tile.rows > 0 ? attention_visible(a, tile.row + tile.rows - 1) : 0;
 }
 
 // scores (rows, keys) = q . k^T of the tile
 void attention_products(const Attention *a, AttentionTile tile, float *scores);
-// x (keys) of one row of the tile: product scale + mask, -infinity where it is not seen
+// x (keys) for one row of the tile: product scale + mask, -infinity for an unseen key
 void attention_scores(const Attention *a, AttentionTile tile, int64_t row, float *x);
 // factor (keys): 0 or `kept`
 void attention_factors(const Attention *a, AttentionTile tile, int64_t row, float *factor);
 
-// Items are done by threads, each with `floats` of workspace: item i by the slot i modulo slots.
+// Threads do the items, with `floats` of workspace each: item i uses slot i modulo slots.
 typedef struct AttentionJob {
     const OpCall *call;
     Attention of;
     void (*item)(const struct AttentionJob *job, int64_t item, float *workspace);
     int64_t items, floats;
-    int64_t slots; // threads that take part
-    double cost;   // of all
+    int64_t slots; // number of threads that take part
+    double cost;   // cost of all items
 } AttentionJob;
-// Bytes of workspace, for all slots.
+// Bytes of workspace for all slots.
 int64_t attention_workspace(const AttentionJob *job);
-void attention_share(AttentionJob *job); // finds out how many slots
+void attention_share(AttentionJob *job); // computes the number of slots
 void attention_run(AttentionJob *job);
 int64_t attention_handoffs(const AttentionJob *job);
 

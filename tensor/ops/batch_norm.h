@@ -1,12 +1,11 @@
-// batch_norm.h -- internal to ops/: what the batch norm, in training and in evaluation, and its
-// gradients share: the channels of a batch, walked plane by plane where planes are wide, and a tile
-// of columns at a time where they are narrow.
+// batch_norm.h -- internal to ops/: shared by batch norm, in training and evaluation, and its
+// gradients: walks the channels of a batch plane by plane if planes are wide, else by tiles.
 #ifndef TENSOR_OPS_BATCH_NORM_H
 #define TENSOR_OPS_BATCH_NORM_H
 
 #include "tensor/ops/layer_norm.h"
 
-// Flags of batch_norm_backward and batch_norm_eval_backward: what is wanted, in the outputs' order.
+// Flags of batch_norm_backward and batch_norm_eval_backward: wanted outputs, in their order.
 enum { NORM_WANTS_X = 1, NORM_WANTS_WEIGHT = 2, NORM_WANTS_BIAS = 4 };
 
 typedef struct Channels { // x (samples, count, plane)
@@ -19,13 +18,13 @@ static inline Channels channels_of(const Tensor *x) {
     return of;
 }
 
-// Planes of less are narrow: neighbours of one sample then belong to several channels.
+// Smaller planes are narrow: adjacent elements of one sample then belong to several channels.
 enum { CHANNEL_NARROW = 16, CHANNEL_TILE = 256 };
 
 static inline bool channels_are_narrow(Channels of) { return of.plane < CHANNEL_NARROW; }
-static inline int64_t channels_size(Channels of) { return of.samples * of.plane; } // of one
-static inline int64_t channels_step(Channels of) { return of.count * of.plane; }   // of a sample
-// Of narrow ones, so many at a time: their columns lie side by side.
+static inline int64_t channels_size(Channels of) { return of.samples * of.plane; } // each
+static inline int64_t channels_step(Channels of) { return of.count * of.plane; }   // per sample
+// Number of narrow channels done at a time; their columns are adjacent.
 static inline int64_t channels_together(Channels of) {
     return of.plane ? CHANNEL_TILE / of.plane : CHANNEL_TILE;
 }
@@ -38,7 +37,7 @@ static inline OpWork channels_work(Channels of) {
 }
 
 // ---- two sums over a channel, plane by plane ---------------------------------------------------
-typedef struct LaneSums { // some planes in lanes of float, their sums in double
+typedef struct LaneSums { // planes summed in lanes of float, and the flushed sums in double
     float first[NORM_LANES], second[NORM_LANES];
     int64_t held; // elements in the lanes
     NormSums sums;
@@ -56,7 +55,7 @@ MATH_INLINE void lanes_add(LaneSums *lanes, const void *row, int64_t n,
     for (int64_t from = 0, end; from < n; from = end) {
         end = n - from < REDUCE_BLOCK ? n : from + REDUCE_BLOCK;
         if (lanes->held + (end - from) > REDUCE_BLOCK) lanes_flush(lanes);
-        float first[NORM_LANES], second[NORM_LANES]; // in registers, in the loop
+        float first[NORM_LANES], second[NORM_LANES]; // local, to stay in registers
         for (int k = 0; k < NORM_LANES; k++) {
             first[k] = lanes->first[k];
             second[k] = lanes->second[k];
@@ -71,7 +70,7 @@ MATH_INLINE void lanes_add(LaneSums *lanes, const void *row, int64_t n,
 }
 
 // ---- y = (x - mean) scale + shift -------------------------------------------------------------
-typedef struct Affine { // of a channel; the mean is about + rest
+typedef struct Affine { // per channel; the mean is about + rest
     float about, rest, scale, shift;
 } Affine;
 
@@ -79,7 +78,7 @@ MATH_INLINE void affine_plane(const float *x, float *y, int64_t n, Affine a) {
     for (int64_t j = 0; j < n; j++) y[j] = ((x[j] - a.about) - a.rest) * a.scale + a.shift;
 }
 
-typedef struct AffineTile { // the same of each column of some narrow channels
+typedef struct AffineTile { // an Affine for each column of some narrow channels
     float about[CHANNEL_TILE], rest[CHANNEL_TILE], scale[CHANNEL_TILE], shift[CHANNEL_TILE];
 } AffineTile;
 
@@ -104,9 +103,9 @@ MATH_INLINE float number_or(const OpCall *call, int input, int64_t channel, floa
     return call->in[input] ? call_in(call, input)[channel] : otherwise;
 }
 
-// ---- of both forms of the op, whose first five inputs are the same ------------------------------
+// ---- for both forms of the op, which share their first five inputs ----------------------------
 Status batch_norm_check(const OpCall *call);
-// The gradients that are wanted, by `op`, whose inputs are in[]: NULL for what it then needs not.
+// Runs `op` for the wanted gradients; in[] are its inputs, NULL where not needed for those.
 Status batch_norm_run_backward(const Op *op, const OpCall *saved, Tensor *grad_in[], Tensor *in[5]);
 
 #endif

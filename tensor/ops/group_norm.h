@@ -1,14 +1,14 @@
-// group_norm.h -- internal to ops/: how a group norm and its gradients see x (n, channels, ...): as
-// rows, a row being the channels of one group of one sample, one after the other.
+// group_norm.h -- internal to ops/: x (n, channels, ...) as rows, for a group norm and its
+// gradients; a row holds the adjacent channels of one group of one sample.
 #ifndef TENSOR_OPS_GROUP_NORM_H
 #define TENSOR_OPS_GROUP_NORM_H
 
 #include "tensor/ops/layer_norm.h"
 
 typedef struct Groups {
-    int64_t rows, n;               // n elements in each
-    int64_t samples, channels;     // of x
-    int64_t count, width, spatial; // groups, channels in one, elements of a channel
+    int64_t rows, n;               // number of rows, and of elements in each
+    int64_t samples, channels;     // sizes of x
+    int64_t count, width, spatial; // number of groups, channels per group, elements per channel
 } Groups;
 
 // params: count = groups
@@ -24,7 +24,7 @@ static inline Groups groups_of(const Tensor *x, const OpParams *params) {
     return g;
 }
 
-// The first channel of a row.
+// First channel of a row.
 static inline int64_t first_channel(const Groups *g, int64_t row) {
     return row % g->count * g->width;
 }

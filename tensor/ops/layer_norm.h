@@ -1,15 +1,15 @@
-// layer_norm.h -- internal to ops/: what norms, their gradients and the variance share: rows that
-// are the last dimensions of a tensor, two sums over one of them at a time, and its moments.
+// layer_norm.h -- internal to ops/: shared by norms, their gradients and the variance: rows made of
+// a tensor's last dimensions, pairs of sums over a row, and its moments.
 #ifndef TENSOR_OPS_LAYER_NORM_H
 #define TENSOR_OPS_LAYER_NORM_H
 
 #include "tensor/ops/reduce.h"
 
 typedef struct NormRows {
-    int64_t count, n; // rows of n elements; none when they are empty
+    int64_t count, n; // count rows of n elements; count is 0 if n is
 } NormRows;
 
-// params: shape = that of a row
+// params: shape = shape of a row
 static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     NormRows rows = {.n = 1};
     for (int i = 0; i < params->shape.ndim; i++) rows.n *= params->shape.dims[i];
@@ -17,17 +17,17 @@ static inline NormRows norm_rows_of(const Tensor *x, const OpParams *params) {
     return rows;
 }
 
-// x ends in a row, and the inputs after it have its shape; epsilon (value[0]) is not below 0.
+// Check that x ends in a row, and later inputs have its shape; and that epsilon (value[0]) >= 0.
 Status norm_check_row(const OpCall *call);
 Status norm_check_epsilon(const OpCall *call);
 
-// ---- of norms of x, weight, bias (in this order) to y, mean, rstd ------------------------------
+// ---- for norms from x, weight, bias (in this order) to y, mean, rstd --------------------------
 enum { NORM_X, NORM_WEIGHT, NORM_BIAS };
 enum { NORM_Y, NORM_MEAN, NORM_RSTD };
 unsigned norm_saves(const OpCall *call);
 void norm_vary(OpStory *story, const OpParams *params, unsigned given);
-// Runs `of_x` on dy, x, weight, mean, rstd, and `of_weight`, which gives dbias, too, where the
-// flag says so, on dy, x, mean, rstd. Without a dweight dbias is left to the caller.
+// Runs `of_x` on dy, x, weight, mean, rstd, and `of_weight` on dy, x, mean, rstd; the latter also
+// gives dbias if the flag is set. If dweight is not wanted, the caller computes dbias.
 enum { NORM_WITH_BIAS = 1 };
 Status norm_run_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], const Op *of_x,
                          const Op *of_weight);
@@ -42,10 +42,10 @@ typedef struct NormTerm {
     float first, second;
 } NormTerm;
 
-// As reduce_sum, but of twice as many lanes: gcc vectorises two sums at once from there on.
+// As in reduce_sum, with twice as many lanes: gcc needs them to vectorise two sums at once.
 enum { NORM_LANES = 32 };
 
-// The lanes += both parts of term(row, j), j from i up to `end`.
+// Adds both parts of term(row, j) to the lanes, for j from i up to `end`.
 MATH_INLINE void norm_add(float first[NORM_LANES], float second[NORM_LANES], const void *row,
                           int64_t i, int64_t end, NormTerm (*term)(const void *, int64_t)) {
     for (; i + NORM_LANES <= end; i += NORM_LANES)
@@ -81,10 +81,10 @@ MATH_INLINE NormSums norm_sums(const void *row, int64_t n,
 
 typedef struct Moments { // the mean is about + rest, which together hold more digits than a float
     float about, rest;
-    double variance; // the mean of squared distances from it
+    double variance; // mean of squared distances from the mean
 } Moments;
 
-typedef struct Centred { // a row x, to be seen from about, which is near its mean
+typedef struct Centred { // a row x relative to `about`, which is near its mean
     const float *x;
     float about;
 } Centred;
@@ -95,19 +95,19 @@ MATH_INLINE NormTerm distance_and_square(const void *row, int64_t j) {
     return (NormTerm){d, d * d};
 }
 
-// Of rows whose sum, or whose squares, a float does not hold: few, and they may take their time.
+// For rows whose sum or squares a float cannot hold: they are few, so speed does not matter.
 Moments norm_moments_in_double(const float *x, int64_t n);
 
-// Does a float hold such a mean of squares, to which epsilon is added? Of smaller ones it has lost
-// digits, or all of them.
+// Whether a float holds this mean of squares plus epsilon. Of smaller ones it has lost some or all
+// digits.
 MATH_INLINE bool norm_square_holds(double square, double epsilon) {
     return square + epsilon >= 0x1p-80 && isfinite(square);
 }
 
-// In float, the mean of numbers far from 0 is not good enough to square their distances from it.
-// So distances are taken from a mean that is nearly right, and their own mean tells what was wrong.
+// Far from 0, a float mean is too inexact for squared distances from it. So distances are taken
+// from this approximate mean, and their own mean corrects its error.
 MATH_INLINE Moments norm_moments(const float *x, int64_t n, double epsilon) {
-    if (n == 0) return (Moments){(float)NAN, 0.0f, (double)NAN}; // of nothing
+    if (n == 0) return (Moments){(float)NAN, 0.0f, (double)NAN}; // mean of no elements
     Centred row = {x, reduce_sum(x, n) / (float)n};
     NormSums sums = norm_sums(&row, n, distance_and_square);
     double rest = sums.first / (double)n, variance = sums.second / (double)n - rest * rest;
@@ -126,8 +126,8 @@ MATH_INLINE void norm_write_with(const float *x, float *y, int64_t n, Moments m,
     }
 }
 
-// y (n) = (x (n) - mean) rstd weight (n) + bias (n); without weight or bias where NULL is given:
-// known where it is inlined, that makes four plain loops.
+// y (n) = (x (n) - mean) rstd weight (n) + bias (n); NULL leaves out weight or bias. Inlining with
+// constant NULLs makes four plain loops.
 MATH_INLINE void norm_write(const float *x, float *y, int64_t n, Moments m, float rstd,
                             const float *weight, const float *bias) {
     if (weight && bias)
@@ -140,10 +140,10 @@ MATH_INLINE void norm_write(const float *x, float *y, int64_t n, Moments m, floa
         norm_write_with(x, y, n, m, rstd, NULL, NULL);
 }
 
-typedef struct GradientRow { // dy, x and weight (n); weight NULL: 1 everywhere
+typedef struct GradientRow { // dy, x and weight (n); NULL weight: 1 everywhere
     const float *dy, *x, *weight;
     float mean, rstd;
-    bool centred; // x by its mean
+    bool centred; // x minus its mean
 } GradientRow;
 
 MATH_INLINE float norm_weighted(const GradientRow *row, int64_t j) {
@@ -173,7 +173,7 @@ MATH_INLINE void norm_write_gradient_with(GradientRow row, int64_t n, float *dx)
 // dx (n) = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd
 MATH_INLINE void norm_write_gradient(GradientRow row, int64_t n, float *dx) {
     const float *weight = row.weight;
-    row.weight = NULL; // known where it is inlined: a loop of its own
+    row.weight = NULL; // a constant for the inlined loop
     if (!weight) {
         norm_write_gradient_with(row, n, dx);
         return;

@@ -1,5 +1,5 @@
-// pad.h -- internal: along one dimension, what an output of pad reads, and which outputs read an
-// input; on the CPU and on CUDA.
+// pad.h -- internal: along one dimension, the input that an output of pad reads, and the outputs
+// that read an input; on the CPU and on CUDA.
 #ifndef TENSOR_OPS_PAD_H
 #define TENSOR_OPS_PAD_H
 
@@ -18,7 +18,7 @@ static inline PadSide pad_side(const OpParams *params, int d, int64_t size) {
     return side;
 }
 
-// Which input is output o; -1: the constant.
+// Index of the input that output o copies; -1: the constant.
 MATH_INLINE int64_t pad_source(const PadSide *side, int64_t o) {
     int64_t i = o - side->before, last = side->size - 1;
     if (i >= 0 && i <= last) return i;
@@ -28,7 +28,7 @@ MATH_INLINE int64_t pad_source(const PadSide *side, int64_t o) {
     return -1;
 }
 
-// How many outputs may read input i, and the k-th of them; -1: it is none.
+// Number of outputs that may read input i, and the k-th of them; -1: no such output.
 MATH_INLINE int64_t pad_readers(const PadSide *side, int64_t i) {
     int64_t own = i + side->before;
     if (side->mode == PAD_REPLICATE)

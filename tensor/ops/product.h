@@ -1,20 +1,20 @@
-// product.h -- internal to ops/, and for CUDA: what matmul and linear share.
+// product.h -- internal to ops/, and for CUDA: shared by matmul and linear.
 #ifndef TENSOR_OPS_PRODUCT_H
 #define TENSOR_OPS_PRODUCT_H
 
 #include "tensor/op.h"
 
-enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2 }; // params.flags: of the last two dims as given
+enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2 }; // params.flags: swaps the last two dims
 
-// (rows, last): all leading dims as one.
+// The shape (rows, last), with all leading dims merged.
 static inline Shape product_flat(const Tensor *t) {
     int64_t last = t->shape.dims[t->shape.ndim - 1], rows = 1;
     for (int i = 0; i < t->shape.ndim - 1; i++) rows *= t->shape.dims[i];
     return SHAPE(rows, last);
 }
 
-// Whether a BLAS, which counts in int, can do it, and whether outputs x k multiply-adds, and twice
-// as many FLOPs, fit a count; else an error is pending.
+// True if the sizes fit the int of a BLAS, and outputs x k multiply-adds, and twice as many FLOPs,
+// fit a count; otherwise an error is pending.
 static inline bool product_countable(const OpCall *call, int64_t m, int64_t n, int64_t k) {
     if (m > INT32_MAX || n > INT32_MAX || k > INT32_MAX) {
         op_error(call, STATUS_OVERFLOW,
@@ -28,8 +28,8 @@ static inline bool product_countable(const OpCall *call, int64_t m, int64_t n, i
     return false;
 }
 
-// Is a matrix stored as its transpose (its columns dense, not its rows)? And how far apart are the
-// rows, or columns, that are dense? One that is alone may carry any stride.
+// Whether a matrix is stored as its transpose (dense columns, not rows); *ld is the distance
+// between the dense rows or columns. A single row or column may have any stride.
 static inline bool product_stored_transposed(const Tensor *t, int64_t *ld) {
     int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
     int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
@@ -41,14 +41,14 @@ static inline bool product_stored_transposed(const Tensor *t, int64_t *ld) {
     return !plain;
 }
 
-// From one index to the next of the output's batch dim `i`, counted from the last one; 0 where the
-// operand is broadcast.
+// Stride between indices of the output's batch dim `i`, counted from the last; 0 if the operand is
+// broadcast.
 static inline int64_t product_batch_step(const Tensor *t, int i) {
     bool shared = i >= t->shape.ndim - 2 || t->shape.dims[t->shape.ndim - 3 - i] == 1;
     return shared ? 0 : t->stride[t->shape.ndim - 3 - i];
 }
 
-// Where the matrix for batch `index` begins, counted over all batch dims of the output.
+// Offset of the matrix for batch `index`, counted over all batch dims of the output.
 static inline int64_t product_batch_offset(const Tensor *t, const Tensor *out, int64_t index) {
     int64_t offset = 0;
     for (int i = 0; i < out->shape.ndim - 2; i++) {
@@ -59,7 +59,7 @@ static inline int64_t product_batch_offset(const Tensor *t, const Tensor *out, i
     return offset;
 }
 
-// t itself, or a dense copy when a product cannot read it where it lies (an expanded gradient).
+// t itself, or a dense copy if a product cannot read t in place (an expanded gradient).
 Tensor *product_operand(Tensor *t);
 
 #endif

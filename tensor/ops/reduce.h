@@ -9,15 +9,15 @@ enum { REDUCE_LANES = 16, REDUCE_WIDE = 64 };
 enum { REDUCE_FEW = 512, REDUCE_CHUNK = 1024, REDUCE_BLOCK = 4096 }; // numbers added together
 enum { REDUCE_TILE = 256, REDUCE_ROWS = 64 };
 
-// lane (lanes) to lane[0], in pairs
+// Adds up lane (lanes) in pairs, into lane[0].
 MATH_INLINE float reduce_pairs(float *lane, int lanes) {
     for (int half = lanes / 2; half > 0; half /= 2)
         for (int k = 0; k < half; k++) lane[k] += lane[k + half];
     return lane[0];
 }
 
-// x (n), n a multiple of 64, in as many lanes, which keep an adder busy. Each 1,024 are summed by
-// themselves: a number is added to 15 others, and what they come to to that of other chunks.
+// Sums x (n), n a multiple of 64, in 64 lanes, which keep an adder busy. Each chunk of 1,024 is
+// summed apart, 16 numbers per lane; then the lanes of all chunks are added.
 MATH_INLINE float reduce_chunks(const float *x, int64_t n) {
     float lane[REDUCE_WIDE] = {0};
     for (int64_t i = 0; i < n;) {
@@ -30,7 +30,7 @@ MATH_INLINE float reduce_chunks(const float *x, int64_t n) {
     return reduce_pairs(lane, REDUCE_WIDE);
 }
 
-// x (n), few, in 16 lanes
+// Sums a short x (n) in 16 lanes.
 MATH_INLINE float reduce_few(const float *x, int64_t n) {
     float lane[REDUCE_LANES] = {0};
     int64_t i = 0;
@@ -40,8 +40,8 @@ MATH_INLINE float reduce_few(const float *x, int64_t n) {
     return reduce_pairs(lane, REDUCE_LANES);
 }
 
-// In one pass; no number is added to many others in a row, so long sums stay accurate, those of
-// numbers of one sign, too: the blocks are added in double.
+// Sums in one pass. No number is added to many others in a row and blocks are added in double, so
+// long sums stay accurate, even if all numbers have one sign.
 MATH_INLINE float reduce_sum(const float *x, int64_t n) {
     double total = 0.0;
     while (n >= REDUCE_FEW) {
@@ -78,11 +78,11 @@ MATH_INLINE float reduce_dot(const float *x, const float *y, int64_t n) {
     return reduce_pairs(lane, REDUCE_LANES);
 }
 
-// The largest, or the smallest, of n >= 1; NaN wins. Compared as integers that order like the
-// floats they stand for, because compilers vectorise an integer maximum and not a float one that
-// has to look for NaN.
+// The largest, or the smallest, of n >= 1 elements; NaN wins. Compares integers in the order of
+// their floats, because compilers vectorise an integer maximum, but not a float one that checks for
+// NaN.
 MATH_INLINE float reduce_extreme(const float *x, int64_t n, bool smallest) {
-    int32_t turn = smallest ? -1 : 0; // ~key orders the other way round
+    int32_t turn = smallest ? -1 : 0; // ~key reverses the order
     int32_t best = INT32_MIN;
     int32_t nan = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ MATH_INLINE float reduce_extreme(const float *x, int64_t n, bool smallest) {
 
 MATH_INLINE float reduce_max(const float *x, int64_t n) { return reduce_extreme(x, n, false); }
 
-// Row-wise ops: C, the size of the last dimension, and how many rows of it there are.
+// For row-wise ops: size of the last dimension, and number of such rows.
 static inline int64_t row_length(const Tensor *t) {
     return t->shape.ndim ? t->shape.dims[t->shape.ndim - 1] : 1;
 }
@@ -106,12 +106,12 @@ static inline int64_t row_count(const Tensor *t) {
     return row_length(t) ? t->numel / row_length(t) : 0;
 }
 
-// An op of rows along any dimension of x (rows.c): one that keeps the shape, and one that makes one
-// number of each row, where DIM_ALL makes everything one.
+// Runs an op of rows along any dimension of x (rows.c): an op that keeps the shape, and one that
+// reduces each row to one number; DIM_ALL reduces everything to one.
 Tensor *rows_run_along(const Op *op, const OpParams *params, Tensor *x, int dim);
 Tensor *rows_reduce_along(const Op *op, const OpParams *params, Tensor *x, int dim, bool keep_dim);
-// dim counted from 0; false: x has none such, and the op called `name` says so
+// *found counts dim from 0; false: x has no such dim, and an error for op `name` is pending.
 bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found);
-Shape rows_shape(const Tensor *x); // x's, without its last dimension
+Shape rows_shape(const Tensor *x); // x's shape without its last dimension
 
 #endif

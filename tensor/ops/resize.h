@@ -1,5 +1,5 @@
-// resize.h -- internal: which elements of an image an element of the resized one is made of, along
-// one side; on the CPU and on CUDA. In float, as PyTorch, so that the nearest one is its nearest.
+// resize.h -- internal: the image elements that make up one resized element, along one side; on the
+// CPU and on CUDA. Computed in float, so that the nearest element is the same as PyTorch's.
 #ifndef TENSOR_OPS_RESIZE_H
 #define TENSOR_OPS_RESIZE_H
 
@@ -7,11 +7,11 @@
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-enum { RESIZE_TAPS = 4 }; // at most
+enum { RESIZE_TAPS = 4 }; // maximum number of taps
 
 typedef struct ResizeSide {
     int64_t size, out;
-    float step; // of the image, from output to output
+    float step; // distance in the image between outputs
     uint32_t mode, coordinates, rounding;
 } ResizeSide;
 
@@ -37,7 +37,7 @@ static inline ResizeSide resize_side(const OpParams *params, int d) {
     return side;
 }
 
-// Where output o is in the image.
+// Position of output o in the image.
 MATH_INLINE float resize_place(const ResizeSide *side, int64_t o) {
     if (side->coordinates == RESIZE_PYTORCH_HALF_PIXEL && side->out == 1) return 0.0f;
     if (side->coordinates == RESIZE_ALIGN_CORNERS || side->coordinates == RESIZE_ASYMMETRIC)
@@ -49,11 +49,11 @@ MATH_INLINE int64_t resize_within(const ResizeSide *side, int64_t i) {
     return i < 0 ? 0 : i < side->size ? i : side->size - 1;
 }
 
-// Keys 1981, with a = -0.75: of a tap at distance d, up to 1, and from 1 to 2
+// Cubic weights (Keys 1981, a = -0.75) of a tap at distance d, for d up to 1, and from 1 to 2
 MATH_INLINE float resize_near(float d) { return ((1.25f * d - 2.25f) * d) * d + 1.0f; }
 MATH_INLINE float resize_far(float d) { return ((-0.75f * d + 3.75f) * d - 6.0f) * d + 3.0f; }
 
-// The taps of output o and their weights; as many as the mode has.
+// Taps of output o and their weights; the mode determines their number.
 MATH_INLINE void resize_taps(const ResizeSide *side, int64_t o, int64_t index[RESIZE_TAPS],
                              float weight[RESIZE_TAPS]) {
     float place = resize_place(side, o);
@@ -71,8 +71,8 @@ MATH_INLINE void resize_taps(const ResizeSide *side, int64_t o, int64_t index[RE
     int64_t first = (int64_t)whole;
     if (side->mode == RESIZE_LINEAR) {
         index[0] = resize_within(side, first);
-        // Of a side that stays as it is nothing else is looked at, and may be infinite, as in
-        // PyTorch.
+        // If the size does not change, the second tap, which may be infinite, is not read, as
+        // in PyTorch.
         index[1] = resize_within(side, side->out == side->size ? first : first + 1);
         weight[0] = 1.0f - past;
         weight[1] = past;
@@ -85,14 +85,14 @@ MATH_INLINE void resize_taps(const ResizeSide *side, int64_t o, int64_t index[RE
     weight[3] = resize_far(2.0f - past);
 }
 
-// The outputs that may have element i among their taps: all that have, and some more.
+// Range that contains all outputs with element i among their taps, and some more.
 typedef struct ResizeRange {
     int64_t begin, end;
 } ResizeRange;
 MATH_INLINE ResizeRange resize_readers(const ResizeSide *side, int64_t i) {
     ResizeRange range = {0, side->out};
     if (side->step <= 0.0f) return range;
-    // Taps are less than 3 from their place, and a place at most 1 beside step * output.
+    // Taps are within 3 of their position, and a position within 1 of step * output.
     double first = ((double)i - 4.0) / (double)side->step - 1.0;
     double last = ((double)i + 4.0) / (double)side->step + 2.0;
     if (i > 0 && first > 0.0) range.begin = first < (double)side->out ? (int64_t)first : side->out;

@@ -1,4 +1,4 @@
-// topk.h -- internal to ops/ and cuda/: in which order topk finds the elements of a row.
+// topk.h -- internal to ops/ and cuda/: the order in which topk finds the elements of a row.
 #ifndef TENSOR_OPS_TOPK_H
 #define TENSOR_OPS_TOPK_H
 
@@ -8,8 +8,8 @@
 
 enum { TOPK_SMALLEST = 1 }; // flag of params
 
-// Does a at place i come before b at place k? NaN is larger than all else, as in PyTorch, and of
-// equals the first comes first.
+// Whether a at place i comes before b at place k. NaN is larger than all else, as in PyTorch;
+// equals keep their order.
 MATH_INLINE bool math_comes_before(float a, int64_t i, float b, int64_t k, bool smallest) {
     bool a_nan = a != a, b_nan = b != b;
     if (a_nan || b_nan) return a_nan && b_nan ? i < k : smallest ? b_nan : a_nan;
