@@ -1,4 +1,4 @@
-// backward.c -- walks the tape from the loss back, over the nodes that lead to it.
+// backward.c -- walks the tape from the loss back, through the nodes that lead to it.
 #include "autograd/tape.h"
 
 // ---- the walk --------------------------------------------------------------------------------
@@ -56,14 +56,14 @@ Status walk_reach_all(const Tape *tape, Node *last, uint64_t first, int *count) 
             if (!from->call.op) return was_walked("a part of this graph");
             if (from->number >= first)
                 walk_reach(from, count);
-            else if (!from->reached) // the walk around this one comes to those before
+            else if (!from->reached) // the outer walk visits earlier nodes
                 return not_the_same(node);
         }
     }
     return STATUS_OK;
 }
 
-// Marks the nodes that lead to `last`, and holds them: *count.
+// Marks and holds the nodes that lead to `last`; *count is their number.
 static Status reach_all(const Tape *tape, Node *last, int *count) {
     *count = 0;
     if (!last->call.op) return was_walked("the graph of this loss");
@@ -78,8 +78,8 @@ static void drop_gradients(Node *node) {
     }
 }
 
-// Lets go of a node that was walked, and, unless it is kept, of what it saved. Returns the node
-// before it: others than those that were reached may go with it.
+// Lets go of a walked node and, unless kept, of what it saved. Returns the node before it, since
+// freeing this one may free others that were not marked.
 static Node *leave(Node *node, bool keep) {
     node->reached = false;
     if (keep)
@@ -92,7 +92,7 @@ static Node *leave(Node *node, bool keep) {
 }
 
 Status walk(Tape *tape, Node *last, int count, bool keep) {
-    Scope *scope = scope_open(); // what a rule leaves behind goes before the next one runs
+    Scope *scope = scope_open(); // frees the leftovers of each rule before the next one runs
     Status status = error_status();
     for (Node *node = last; count > 0;) {
         if (!node->reached) {
@@ -104,14 +104,14 @@ Status walk(Tape *tape, Node *last, int count, bool keep) {
             status = rule_run(tape, node);
             scope_empty(scope);
         }
-        node = leave(node, keep); // its buffers are free as soon as they can be
+        node = leave(node, keep); // frees its buffers as early as possible
         count--;
     }
     scope_close(scope);
     return status;
 }
 
-// d (factor x loss) / d loss
+// Makes the starting gradient: d (factor x loss) / d loss.
 static Tensor *seed_new(Context *context, const Tensor *loss, float factor) {
     Tensor *seed =
         handle_new("gradient", DTYPE_FLOAT32, &loss->shape, loss->device, context->scope);
@@ -119,7 +119,7 @@ static Tensor *seed_new(Context *context, const Tensor *loss, float factor) {
     return seed;
 }
 
-// `grad` NULL: starts from `factor`.
+// If `grad` is NULL, starts from `factor`.
 static Status backward_from(Tensor *output, Tensor *grad, float factor, bool keep) {
     Context *context = context_current();
     Tape *tape = tape_current();
@@ -133,7 +133,7 @@ static Status backward_from(Tensor *output, Tensor *grad, float factor, bool kee
     context->no_grad++;
     Status status = reach_all(tape, node, &count);
     if (!status && !grad) grad = seed_new(context, output, factor);
-    // A leaf's gradient is written to on the way.
+    // A leaf's gradient is copied, because the walk may write to it.
     if (!status && grad && grad->storage && grad->storage->category == MEM_GRADIENT)
         grad = OP_RUN(op_contiguous, NULL, grad);
     if (!grad) status = error_status();

@@ -1,11 +1,11 @@
-// deliver.c -- where gradients go: to the node that made the tensor, or to the tensor itself, a
+// deliver.c -- delivers gradients: to the node that made the tensor, or to the tensor itself, a
 // leaf or a result whose gradient is retained.
 #include "autograd/tape.h"
 
-// A tensor that is freed, while the tape still knows its shape: nobody could read its gradient.
+// True if only the tape still knows the tensor: nobody could read its gradient.
 static bool is_freed(const Tensor *t) { return t->owners == 0; }
 
-// The gradient's own buffer, made when the first one arrives and kept from then on.
+// Makes the gradient's buffer when the first gradient arrives; it is kept from then on.
 static Status make_buffer(Tensor *tensor) {
     if (tensor->grad) return STATUS_OK;
     Tensor *grad = handle_new("gradient", DTYPE_FLOAT32, &tensor->shape, tensor->device, NULL);
@@ -32,8 +32,8 @@ Status deliver_to_tensor(Tensor *tensor, Tensor *grad) {
     bool first = tensor->grad_empty;
     tensor->grad_empty = false;
     if (!first) return tensor_accumulate(tensor->grad, grad);
-    if (grad->storage == tensor->grad->storage) return STATUS_OK; // written where it belongs
-    return OP_INTO(&tensor->grad, op_contiguous, NULL, grad);     // a view of somebody else's: copy
+    if (grad->storage == tensor->grad->storage) return STATUS_OK; // the rule wrote it in place
+    return OP_INTO(&tensor->grad, op_contiguous, NULL, grad);     // not its own: copy
 }
 
 // Only a gradient that nobody else looks at may be added to in place.
@@ -43,7 +43,7 @@ static bool is_exclusive(const Tensor *grad) {
 
 static Status deliver_to_node(Node *node, int output, Tensor *grad) {
     Tensor **slot = &node->grad[output];
-    // A leaf's buffer, given to another input, too: more will be added there.
+    // A leaf's buffer that another input got, too, must be copied: more will be added to it.
     bool leafs = grad->storage->category == MEM_GRADIENT;
     if (leafs && !*slot && !(grad = OP_RUN(op_contiguous, NULL, grad))) return error_status();
     if (!*slot) {
@@ -60,7 +60,7 @@ static Status deliver_to_node(Node *node, int output, Tensor *grad) {
     return STATUS_OK;
 }
 
-// A leaf's own gradient may be an operand.
+// True if the node reads this storage: a leaf's gradient may be an operand.
 static bool reads(const Node *node, const Storage *storage) {
     Tensor **in = node_inputs(node);
     for (int i = 0; i < node->call.n_in; i++)
@@ -100,7 +100,7 @@ Status deliver_all(Tape *tape, Node *node, Tensor *grad_in[]) {
         if (!grad) continue;
         bool leaf = in->flags & TENSOR_LEAF_GRAD;
         Node *from = leaf ? NULL : node_of(tape, in);
-        if (!leaf && !from) continue; // frozen meanwhile
+        if (!leaf && !from) continue; // frozen since the forward pass
         if (!same_shape(&grad->shape, &in->shape)) return wrong_shape(call, i, grad);
         Status status =
             leaf ? deliver_to_tensor(in, grad) : deliver_to_node(from, in->origin_output, grad);

@@ -1,4 +1,4 @@
-// gradcheck.c -- is backward the derivative of forward? Compared with central differences.
+// gradcheck.c -- compares backward with central differences of forward.
 #include <math.h>
 #include <string.h>
 
@@ -24,18 +24,18 @@ typedef struct Check {
     Tensor *const *inputs;
     int n_inputs;
     GradcheckOptions options;
-    uint64_t random_offset;      // the same random numbers (dropout) at every evaluation
-    Mismatch worst[WORST_SHOWN]; // by excess over the tolerance
+    uint64_t random_offset;      // makes every evaluation draw the same random numbers (dropout)
+    Mismatch worst[WORST_SHOWN]; // sorted by excess over the tolerance
     int64_t wrong, compared;
 } Check;
 
-// The output is made a scalar with fixed random weights, so that every element of it counts.
+// Fixed random weights turn the output into a scalar in which every element counts.
 static void weigh(const Check *check, int64_t n, float *weights) {
     random_uniform(check->options.seed, 0, 0, n, weights);
     for (int64_t i = 0; i < n; i++) weights[i] = 0.5f + weights[i];
 }
 
-// sum(weights * f(inputs)), added up in double on the host.
+// Computes sum(weights * f(inputs)), in double on the host.
 static Status evaluate(const Check *check, double *sum) {
     context_current()->random.offset = check->random_offset;
     Scope *scope = scope_open();
@@ -92,7 +92,7 @@ static void note(Check *check, Mismatch m) {
     }
 }
 
-// Four points instead of two: the error of the difference falls from h^2 to h^4.
+// Uses four points instead of two: the error of the difference falls from h^2 to h^4.
 static Status numeric_gradient(const Check *check, float *value, double *gradient) {
     static const struct {
         int steps;
@@ -117,7 +117,7 @@ static Status check_input(Check *check, int input) {
     float *value = tensor_data(x);
     if (!value && x->numel > 0) return error_status();
     Tensor *grad = tensor_grad(x);
-    const float *analytic = grad ? tensor_data(grad) : NULL; // none: it does not depend on x
+    const float *analytic = grad ? tensor_data(grad) : NULL; // NULL: x is not used
     for (int64_t i = 0; i < x->numel; i++) {
         double numeric, got = analytic ? (double)analytic[i] : 0.0;
         Status status = numeric_gradient(check, &value[i], &numeric);

@@ -1,4 +1,4 @@
-// leaf.c -- whose gradient is wanted, and looking at what backward left there.
+// leaf.c -- marks tensors whose gradient is wanted, and gives access to gradients.
 #include "autograd/tape.h"
 #include "tensor/shadow.h"
 
@@ -27,7 +27,7 @@ Status tensor_retain_grad(Tensor *result) {
         return error_set(STATUS_INVALID_ARGUMENT, "tensor_retain_grad: the tensor is NULL");
     result = tensor_here(result);
     if (!result) return error_status();
-    if (result->flags & TENSOR_LEAF_GRAD) return STATUS_OK; // a leaf's is kept anyway
+    if (result->flags & TENSOR_LEAF_GRAD) return STATUS_OK; // a leaf always keeps its gradient
     if (!tensor_wants_grad(result))
         return error_set(STATUS_STATE,
                          "tensor_retain_grad: no gradient will come here. HINT: mark the "
@@ -39,7 +39,7 @@ Status tensor_retain_grad(Tensor *result) {
 
 bool tensor_wants_grad(const Tensor *tensor) {
     const Tape *tape = tape_current();
-    tensor = tensor_here((Tensor *)tensor); // which changes nothing
+    tensor = tensor_here((Tensor *)tensor); // does not modify the tensor
     if (!tensor || !tape || tensor->dtype != DTYPE_FLOAT32) return false;
     const Node *node = node_of(tape, tensor);
     return (tensor->flags & TENSOR_LEAF_GRAD) || (node && node->call.op); // NULL: walked already

@@ -1,6 +1,6 @@
-// recompute.c -- a part of forward as one node, which keeps the inputs only: first it is run
-// without saving, and in backward once more, on the end of the same tape, to be walked there. So
-// gradients arrive in the order in which they would have, and nothing else knows the difference.
+// recompute.c -- a part of forward as one node, which keeps only the inputs: it first runs without
+// saving, and in backward once more, at the end of the same tape, to be walked there. So gradients
+// arrive in their usual order, and no other code knows the difference.
 #include "autograd/recompute.h"
 
 #include "autograd/tape.h"
@@ -21,20 +21,20 @@ void recompute_release(Recompute *self) {
     if (self && --self->holders == 0) memory_free(self);
 }
 
-// Never dispatched: it is what the node is called, and keeps all that it read. params: seed and
-// offset of the random numbers at its start, count: inputs that it was given, flags: bit i for
-// each of its results that the node has.
+// Never dispatched: gives the node its name, and saves all inputs. params: seed and offset of the
+// random numbers at its start; count: number of inputs given to it; flags: bit i if result i is the
+// node's.
 static unsigned saves_inputs(const OpCall *call) { return (1u << call->n_in) - 1; }
 static const Op op_recompute = {.name = "recompute", .saves = saves_inputs};
 
-// ---- forward: nothing is kept ------------------------------------------------------------------
-// A run that is to be recorded as one node.
+// ---- forward: saves nothing --------------------------------------------------------------------
+// A run to be recorded as one node.
 typedef struct Part {
     Recompute *again;
     Tensor *in[SAVED_INPUTS];
     int n_in;
-    uint64_t first;   // number of the first node of its own
-    uint64_t version; // of all inputs together
+    uint64_t first;   // number of its own first node
+    uint64_t version; // sum over all inputs
     uint64_t state;
     RandomState random;
 } Part;
@@ -68,8 +68,8 @@ static bool is_among(const Tensor *t, Tensor *const list[], int count) {
     return false;
 }
 
-// What it read of graphs outside without having been given it: inputs like others, from now on.
-// *site: where the first of its ops ran, which the inputs are charged to.
+// Adds tensors of outside graphs that the part read without being given them to its inputs. *site:
+// where its first op ran; the inputs are charged to this site.
 static Status find_captured(const Tape *tape, Part *part, int *site) {
     for (Node *node = tape->last; node && node->number >= part->first; node = node->previous) {
         Tensor **in = node_inputs(node);
@@ -86,7 +86,7 @@ static Status find_captured(const Tape *tape, Part *part, int *site) {
     return STATUS_OK;
 }
 
-// Another handle of the same elements, in the innermost scope, that has no graph behind it.
+// Makes a second handle for the same elements, in the innermost scope, without a graph.
 static Tensor *alias_new(Scope *scope, const Tensor *t) {
     Tensor *alias = handle_new("recompute", (DType)t->dtype, &t->shape, t->device, scope);
     if (!alias) return NULL;
@@ -98,8 +98,8 @@ static Tensor *alias_new(Scope *scope, const Tensor *t) {
     return alias;
 }
 
-// Puts the node's results in place of those that lead into the part; what has no gradient is seen
-// by itself.
+// Replaces results whose graph leads into the part by results of the node; results without a
+// gradient get plain handles.
 static Status take_results(const Tape *tape, const Part *part, OpCall *call, Tensor *out[],
                            int n_out) {
     Tensor *inner[RECOMPUTE_RESULTS], *given[RECOMPUTE_RESULTS];
@@ -168,13 +168,13 @@ void recompute_forward(Recompute *self, Tensor *const in[], int n_in, Tensor *ou
     tape->light++;
     self->run(self->part, part.in, n_in, results);
     tape->light--;
-    scope_close_with_each(scope, results, n_out); // what leads to no result is forgotten
+    scope_close_with_each(scope, results, n_out); // forgets nodes without a result
     if (error_pending() || record(tape, &part, results, n_out)) return;
     for (int i = 0; i < n_out; i++) out[i] = results[i];
 }
 
-// ---- backward: once more -----------------------------------------------------------------------
-// Whoever freed the inputs meanwhile, they are there again while the part runs.
+// ---- backward: runs the part again -------------------------------------------------------------
+// Makes the inputs available while the part runs, even if they were freed meanwhile.
 static void revive_inputs(Node *node) {
     for (int i = 0; i < node->n_saved; i++) {
         const Saved *saved = &node_saved(node)[i];
@@ -228,7 +228,7 @@ static Status gave_others(void) {
                                    "what is recomputed does the same each time");
 }
 
-// What has arrived for the results is theirs of the second time, whose nodes are to be walked.
+// Moves the gradients of the results to the results of the second run, and marks their nodes.
 static Status hand_over(const Tape *tape, Node *node, Tensor *const out[], uint64_t first,
                         int *count) {
     uint64_t results = node->call.params.flags;
@@ -255,6 +255,6 @@ Status recompute_walk(Tape *tape, Node *node) {
     if (!scope) return error_status();
     run_again(context_current(), tape, node, out);
     if (!error_pending()) hand_over(tape, node, out, first, &count);
-    scope_close(scope); // of the results backward reads what was saved of them
+    scope_close(scope); // backward reads only saved buffers of the results
     return walk(tape, tape->last, count, false);
 }

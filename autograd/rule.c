@@ -1,10 +1,10 @@
-// rule.c -- runs the rule of one node: what it may read, where it writes, and under whose name.
+// rule.c -- runs the rule of one node: sets what it may read, where it writes, and its layer.
 #include <string.h>
 
 #include "autograd/tape.h"
 #include "tensor/memory.h"
 
-// ---- what was saved is what it was --------------------------------------------------------------
+// ---- saved buffers must not have changed --------------------------------------------------------
 static Status changed(const Node *node, const Saved *saved) {
     bool in = saved->place < SAVED_INPUTS;
     return error_set(
@@ -23,7 +23,7 @@ Status rule_check(const Node *node) {
     return STATUS_OK;
 }
 
-// ---- what a rule may read ----------------------------------------------------------------------
+// ---- tensors that a rule may read --------------------------------------------------------------
 static void set_readable(Tensor *t, bool readable) {
     t->flags = (uint8_t)(readable ? t->flags & ~TENSOR_UNSAVED : t->flags | TENSOR_UNSAVED);
 }
@@ -35,20 +35,20 @@ static void set_all_readable(const Node *node, bool readable) {
     for (int i = 0; i < node->call.n_out; i++) set_readable(node->call.out[i], readable);
 }
 
-// Saved buffers are readable while the rule runs, whoever freed their tensors meanwhile. Returns
-// which were lent, for hide_saved. Others must not be read, even while they happen to be alive.
+// Makes saved buffers readable while the rule runs, even if their tensors were freed meanwhile.
+// Returns the lent ones, for hide_saved. Other tensors must not be read, even if still alive.
 static unsigned show_saved(Node *node) {
     unsigned lent = 0;
     set_all_readable(node, false);
     for (int i = 0; i < node->n_saved; i++) {
         const Saved *saved = &node_saved(node)[i];
         Tensor *t = node_tensor(node, saved->place);
-        set_readable(t, true); // in one place saved: in all readable
+        set_readable(t, true); // a tensor saved in one place is readable in all
         if (t->storage) continue;
         t->storage = saved->storage;
         lent |= 1u << i;
     }
-    for (int i = 0; i < node->call.n_out; i++) // what arrived is read, whatever tensor it is
+    for (int i = 0; i < node->call.n_out; i++) // read, whatever tensors they are
         if (node->grad[i]) set_readable(node->grad[i], true);
     return lent;
 }
@@ -63,7 +63,7 @@ static bool is_parameter(const Tensor *leaf) {
     return leaf->storage && leaf->storage->category == MEM_PARAMETER;
 }
 
-// A rule that left its destination alone meant NULL, zero: what is in the buffer is old.
+// A rule that did not write to its destination meant NULL, zero: the buffer holds old numbers.
 static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t version[]) {
     for (uint64_t left = call->needs_grad; left;) {
         int i = bit_take(&left);
@@ -75,7 +75,7 @@ static void drop_unwritten(const OpCall *call, Tensor *grad_in[], const uint32_t
     }
 }
 
-// Where leaves wait for a gradient, the rule writes it at once. version: of each destination.
+// Lets the rule write straight to leaves that wait for a gradient. version: of each destination.
 static Status make_destinations(Context *context, const OpCall *call, Tensor *grad_in[],
                                 uint32_t version[]) {
     context->backward_weights = 0;
@@ -85,14 +85,14 @@ static Status make_destinations(Context *context, const OpCall *call, Tensor *gr
         if (!(in->flags & TENSOR_LEAF_GRAD)) continue;
         if (is_parameter(in)) context->backward_weights |= (uint64_t)1 << i;
         while (call->in[first] != in) first++;
-        // One leaf at two inputs: the first writes, the second is added.
+        // If one leaf is input twice, the first gradient is written and the second added.
         if (first == i && deliver_destination(in, &grad_in[i])) return error_status();
         version[i] = first < i ? version[first] : grad_in[i] ? grad_in[i]->storage->version : 0;
     }
     return STATUS_OK;
 }
 
-// version: of each destination, before the rule.
+// version: of each destination, before the rule runs.
 static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_in[],
                         uint32_t version[]) {
     OpCall *call = &node->call;
@@ -103,7 +103,7 @@ static Status call_rule(Context *context, Tape *tape, Node *node, Tensor *grad_i
     tape->running = node;
     tape->added = 0;
     unsigned lent = show_saved(node);
-    Tensor *grad_out[OP_MAX_OUTPUTS]; // the rule's own to change
+    Tensor *grad_out[OP_MAX_OUTPUTS]; // a copy that the rule may change
     memcpy(grad_out, node->grad, sizeof(grad_out));
     Status status = call->op->backward(call, grad_out, grad_in);
     if (status && !error_pending())
@@ -123,8 +123,8 @@ static Status retain(const Node *node) {
     return STATUS_OK;
 }
 
-// What the context and the tape know of a rule while it runs. One may walk a graph of its own, and
-// finds this again.
+// State of the context and the tape while a rule runs. A rule may walk a graph of its own;
+// afterwards the state is restored.
 typedef struct Running {
     Tensor **slots;
     int count;
@@ -152,7 +152,7 @@ Status rule_run(Tape *tape, Node *node) {
     Context *context = context_current();
     context->site = node->site; // backward is charged to the layer that caused it
     if (rule_check(node))
-        return error_status(); // again: a gradient may be an operand, and has been added to
+        return error_status(); // checked again: a leaf's gradient may be an operand
     if (retain(node)) return error_status();
     if (node->again) return recompute_walk(tape, node);
     Running outer = running_of(context, tape);

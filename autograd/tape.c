@@ -1,14 +1,14 @@
-// tape.c -- records ops in the order they ran, which is an order in which backward can walk, and
-// forgets each when nobody can ask it for a gradient any longer.
+// tape.c -- records ops in the order they ran; backward walks them in reverse. An op is forgotten
+// when nobody can ask it for a gradient any longer.
 #include "autograd/tape.h"
 
 #include "tensor/memory.h"
 
 Tape *tape_current(void) { return (Tape *)context_current()->recorder; }
 
-// ---- what is saved ---------------------------------------------------------------------------
-// A storage counts the saves of one tape, the first to save it. Another tape that saves it
-// meanwhile (a dry run in the middle of a step) keeps a list of its own; nearly always it is empty.
+// ---- saved buffers ---------------------------------------------------------------------------
+// A storage counts the saves of the first tape that saves it. Another tape that saves it meanwhile
+// (a dry run in the middle of a step) keeps its own list; nearly always it is empty.
 static SharedSave *find_shared(const Tape *tape, const Storage *storage) {
     for (int i = 0; i < tape->n_shared; i++)
         if (tape->shared[i].storage == storage) return &tape->shared[i];
@@ -27,7 +27,7 @@ static Status reserve_shared(Tape *tape) {
     return STATUS_OK;
 }
 
-// How often this tape saves the storage: the place of the count, ready to be raised.
+// Counter of this tape's saves of the storage, for the caller to increment.
 static int *count_to_raise(Tape *tape, Storage *storage) {
     SharedSave *shared = tape->n_shared ? find_shared(tape, storage) : NULL;
     if (shared) return &shared->saves;
@@ -38,7 +38,7 @@ static int *count_to_raise(Tape *tape, Storage *storage) {
     return &shared->saves;
 }
 
-// True when that was this tape's last save of it.
+// True if this was the tape's last save of the storage.
 static bool lower_count(Tape *tape, Storage *storage) {
     SharedSave *shared = tape->n_shared ? find_shared(tape, storage) : NULL;
     if (shared) {
@@ -115,7 +115,7 @@ static void free_node(Node *node) {
     const Context *context = context_current();
     Tape *tape = (Tape *)context->recorder;
     node_spend(node);
-    // Another context's would pile up here, while that one asks for new ones.
+    // Nodes of another context must not pile up here while that context asks for new ones.
     bool own = tape && node->origin.recorder == &tape->recorder;
     for (int i = 0; i < node->call.n_out; i++) {
         if (own)
@@ -131,8 +131,8 @@ static void free_node(Node *node) {
     tape->free_nodes = node;
 }
 
-// Nodes that nobody holds. Freeing one lets go of those before it: they wait for their turn, since
-// a graph may be deeper than the stack.
+// Nodes without holders. Freeing one releases the nodes before it; they queue here instead of
+// recursing, since a graph may be deeper than the stack.
 static _Thread_local struct {
     Node *first;
     bool busy;
@@ -224,7 +224,7 @@ static bool names_site(const Recorder *self, int site) {
 }
 
 // ---- the tape ----------------------------------------------------------------------------------
-// Results that outlive their context find that their graph is gone.
+// Empties the nodes, so that results that outlive their context find their graph gone.
 static void tape_free(Recorder *self) {
     Tape *tape = (Tape *)self;
     while (tape->last) node_spend(tape->last);

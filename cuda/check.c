@@ -1,11 +1,11 @@
-// check.c -- turns what CUDA and cuBLAS answer into one message with call, place, op and layer, and
-// notices the errors after which nothing works any more.
+// check.c -- turns errors of CUDA and cuBLAS into one message with call, place, op and layer, and
+// detects errors after which nothing works any more.
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda/cuda.h"
 
-// Errors of a kernel or of the GPU itself: the runtime repeats them for ever, in this process.
+// True for errors of a kernel or the GPU itself: the runtime repeats them in this process for ever.
 static bool is_sticky(cudaError_t error) {
     switch (error) {
     case cudaErrorECCUncorrectable:
@@ -26,7 +26,7 @@ static bool is_sticky(cudaError_t error) {
 }
 
 void cuda_note(CudaDevice *cuda, cudaError_t error) {
-    cudaGetLastError(); // else the next launch would be blamed for it
+    cudaGetLastError(); // otherwise the next launch would report it
     if (!is_sticky(error) || cuda->dead) return;
     cuda->dead = true;
     snprintf(cuda->cause, sizeof cuda->cause, "%s", cudaGetErrorString(error));
@@ -35,7 +35,7 @@ void cuda_note(CudaDevice *cuda, cudaError_t error) {
 static Status report(CudaDevice *cuda, Status status, const char *what, const char *file, int line,
                      const char *error, const char *hint) {
     char where[96];
-    int name = (int)strcspn(what, "("); // of the call, without its arguments
+    int name = (int)strcspn(what, "("); // length of the call's name, without arguments
     cuda->host->where(where, sizeof where);
     if (cuda->call)
         return cuda->host->op_error(cuda->call, status, "%.*s at %s:%d (%s): %s. HINT: %s", name,
@@ -61,7 +61,7 @@ Status cuda_check(CudaDevice *cuda, cudaError_t error, const char *what, const c
 Status cuda_check_blas(CudaDevice *cuda, cublasStatus_t status, const char *what, const char *file,
                        int line) {
     if (status == CUBLAS_STATUS_SUCCESS) return STATUS_OK;
-    cuda_note(cuda, cudaPeekAtLastError()); // a kernel's error comes back through cuBLAS as well
+    cuda_note(cuda, cudaPeekAtLastError()); // cuBLAS also returns errors of kernels
     bool memory = status == CUBLAS_STATUS_ALLOC_FAILED;
     return report(cuda, memory ? STATUS_OUT_OF_MEMORY : STATUS_DEVICE, what, file, line,
                   cublasGetStatusString(status),

@@ -1,5 +1,5 @@
-// copy.c -- between the memory of the program, which a GPU cannot reach, and the GPU's own: through
-// a ring of pinned slots, so that one slot is filled or emptied while the GPU works on another.
+// copy.c -- copies between host memory, which a GPU cannot reach, and the GPU's memory, through a
+// ring of pinned slots: one slot is filled or emptied while the GPU works on another.
 #include <string.h>
 
 #include "cuda/cuda.h"
@@ -21,7 +21,7 @@ void cuda_ring_free(CudaDevice *cuda) {
 
 static size_t piece(size_t bytes) { return bytes < CUDA_PINNED_BYTES ? bytes : CUDA_PINNED_BYTES; }
 
-// The slot that was used longest ago; waits until the copy through it is over.
+// Takes the least recently used slot; waits for the last copy through it.
 static Status take_slot(CudaDevice *cuda, int *slot) {
     *slot = cuda->pinned_next;
     cuda->pinned_next = (*slot + 1) % CUDA_PINNED_SLOTS;
@@ -32,7 +32,7 @@ static char *slot_data(const CudaDevice *cuda, int slot) {
     return cuda->pinned + (size_t)slot * CUDA_PINNED_BYTES;
 }
 
-// Queues the copy between a slot and the device, and marks when it is over.
+// Queues the copy between a slot and the device, and an event after it.
 static Status queue_copy(CudaDevice *cuda, int slot, void *to, const void *from, size_t bytes,
                          enum cudaMemcpyKind kind) {
     Status status = CUDA_CHECK(cuda, cudaMemcpyAsync(to, from, bytes, kind, cuda->compute));
@@ -55,7 +55,7 @@ Status cuda_from_host(CudaDevice *cuda, void *to, const void *from, size_t bytes
     return STATUS_OK;
 }
 
-// While the piece at `done` is copied out of its slot, the GPU fills the slots up to `queued`.
+// While the host copies a piece out of its slot, the GPU fills further slots up to `queued`.
 Status cuda_to_host(CudaDevice *cuda, void *to, const void *from, size_t bytes) {
     int first = cuda->pinned_next, emptied = 0, filled = 0, slot;
     for (size_t queued = 0, done = 0; done < bytes; emptied++) {

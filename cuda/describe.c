@@ -1,5 +1,4 @@
-// describe.c -- what there is: a driver, a GPU, its name, its memory. Not here: what is done with
-// it.
+// describe.c -- finds the driver and a GPU, with its name and memory. Not here: their use.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@ static void version_text(int version, char text[16]) {
     snprintf(text, 16, "%d.%d", version / 1000, version % 1000 / 10);
 }
 
-// Is there a GPU, and a driver that knows this CUDA?
+// Checks for a GPU and a driver that supports this CUDA.
 Status cuda_find_gpu(const PluginHost *host) {
     int count = 0, known = 0;
     char driver[16], ours[16];
@@ -42,7 +41,7 @@ Status cuda_find_gpu(const PluginHost *host) {
     }
 }
 
-// The last cache is a property of the GPU; nothing else of it is needed after the device is open.
+// Also keeps the size of the last-level cache, the only other property needed later.
 static void write_identity(CudaDevice *cuda, const struct cudaDeviceProp *gpu, int driver) {
     char known[16], ours[16], uuid[48] = "";
     const unsigned char *bytes = (const unsigned char *)gpu->uuid.bytes;
@@ -87,7 +86,7 @@ Status cuda_memory(CudaDevice *cuda, DeviceMemory *memory) {
     return STATUS_OK;
 }
 
-// Of a GPU that is full, some drivers do not even say how full.
+// If a GPU is full, some drivers do not even report the free memory.
 void cuda_say_full(CudaDevice *cuda) {
     size_t left = 0, total = 0;
     char room[64] = "";

@@ -1,5 +1,5 @@
-// device.c -- the CUDA device: what the program's table of devices gets from this plug-in. Kernels
-// are in the .cu files, each beside its launcher; here is the table of them.
+// device.c -- the CUDA device: the Device table that this plug-in gives the program. Kernels are in
+// the .cu files, each beside its launcher; their table is here.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-// tensor_raw, inline in a header, asks for this table; the plug-in links nothing of the program.
+// Needed by tensor_raw, inline in a header; the plug-in links nothing of the program.
 const uint8_t dtype_sizes[DTYPE_COUNT] = {
 #define DTYPE_SIZE(name, text, size) size,
     DTYPE_LIST(DTYPE_SIZE)
@@ -17,7 +17,7 @@ const uint8_t dtype_sizes[DTYPE_COUNT] = {
 };
 
 // ---- kernels -----------------------------------------------------------------------------------
-// Weak: an op without a launcher has a NULL slot, and says so when it is run.
+// Weak: an op without a launcher has a NULL slot, reported when it runs.
 #define CUDA_DECLARE(name)                                                                         \
     extern Status name##_cuda(const OpCall *call, CudaDevice *cuda) __attribute__((weak));
 #define CUDA_NONE(name)
@@ -29,9 +29,9 @@ static const CudaKernel kernels[OP_COUNT] = {
 #undef CUDA_ENTRY
 };
 
-// ---- one at a time -----------------------------------------------------------------------------
-// Threads may share the device: its stream, scratch and staging ring are one, so they take turns.
-// Recursive: a kernel whose scratch finds no room has the ledger release what it keeps.
+// ---- mutual exclusion --------------------------------------------------------------------------
+// Threads may share the device; they take turns, as it has one stream, scratch and staging ring.
+// Recursive, because a kernel that lacks room for scratch makes the ledger release its cache.
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static CudaDevice the_device;
 
@@ -55,11 +55,11 @@ static CudaDevice *enter(Device *self, const OpCall *call) {
 static void forget_gpu(void) { // in the child of a fork
     the_device.dead = true;
     snprintf(the_device.cause, sizeof the_device.cause, "it is a fork of the one that opened it");
-    pthread_mutex_init(&turn, NULL); // another thread of the parent may have held it
+    pthread_mutex_init(&turn, NULL); // another thread of the parent may have held the lock
 }
 
 // ---- the table ---------------------------------------------------------------------------------
-// Without a tool that asks for ranges, all they cost is this test.
+// If no tool asks for ranges, this test is their only cost.
 static Status launch(CudaKernel kernel, const OpCall *call, CudaDevice *cuda) {
     if (!cuda->ranges) return kernel(call, cuda);
     cuda_range_begin(cuda, call);
@@ -77,7 +77,7 @@ static Status device_run(Device *self, const OpCall *call) {
                                       "has no kernel on %s. HINT: use the cpu device", self->name));
 }
 
-// No error when memory is out: the ledger gives back what it keeps, and asks once more.
+// Sets no error when memory is exhausted: the ledger releases its cache and asks again.
 static void *device_allocate(Device *self, size_t bytes) {
     void *data = NULL;
     CudaDevice *cuda = enter(self, NULL);
@@ -91,7 +91,7 @@ static void *device_allocate(Device *self, size_t bytes) {
     return error ? NULL : data;
 }
 
-// Nobody waits for an answer here; an error that cudaFree met is met again at the next call.
+// Has no way to report an error; one from cudaFree shows again at the next call.
 static void device_release(Device *self, void *data, size_t bytes) {
     (void)bytes;
     CudaDevice *cuda = (CudaDevice *)self;
@@ -106,7 +106,7 @@ static Status device_memory(Device *self, DeviceMemory *memory) {
     return cuda ? leave(cuda_memory(cuda, memory)) : STATUS_DEVICE;
 }
 
-// Scratch and the products' workspace belong to the device, whatever op runs.
+// Scratch and the products' workspace belong to the device, not to an op.
 static int64_t device_workspace(Device *self, const OpCall *call) {
     (void)self, (void)call;
     return 0;
@@ -117,7 +117,7 @@ static Status copy_in(Device *self, void *to, const void *from, size_t bytes) {
     return cuda ? leave(cuda_from_host(cuda, to, from, bytes)) : STATUS_DEVICE;
 }
 
-// What a kernel found wrong is told when values are next read: asking after each op would wait for
+// Reports kernels' findings when values are next read, because asking after each op would wait for
 // each.
 static Status tell_findings(CudaDevice *cuda) {
 #define CUDA_NAME(name) [OP_##name] = #name,
@@ -195,7 +195,7 @@ void *cuda_scratch(CudaDevice *cuda, size_t bytes) {
     void *old = cuda->scratch;
     cuda->scratch = NULL;
     cuda->scratch_bytes = 0;
-    // cudaFree waits for the kernels that still use the old one.
+    // cudaFree waits for kernels that still use the old scratch.
     if (CUDA_CHECK(cuda, cudaFree(old))) return NULL;
     cudaError_t error = cudaMalloc(&cuda->scratch, grown);
     if (error == cudaErrorMemoryAllocation) {
@@ -217,7 +217,7 @@ static Status open_blas(CudaDevice *cuda) {
     if (!status)
         status = CUDA_CHECK_BLAS(cuda, cublasSetWorkspace(cuda->blas, cuda->blas_workspace,
                                                           CUDA_BLAS_WORKSPACE));
-    // float32 means float32: no TF32, whatever the environment says.
+    // float32 means float32: no TF32, whatever the environment.
     if (!status)
         status = CUDA_CHECK_BLAS(cuda, cublasSetMathMode(cuda->blas, CUBLAS_PEDANTIC_MATH));
     return status;

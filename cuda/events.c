@@ -1,5 +1,5 @@
-// events.c -- time stamps of the device: a pool of CUDA events on the compute stream, laid onto the
-// host's clock. Who stamps what is the profiler's business (profiler/record/timeline.c).
+// events.c -- time stamps of the device: a pool of CUDA events on the compute stream, converted to
+// the host's clock. The profiler decides what to stamp (profiler/record/timeline.c).
 #include "cuda/cuda.h"
 #include "tensor/clock.h"
 
@@ -19,7 +19,7 @@ static Status make_events(CudaDevice *cuda, int64_t count) {
     for (; pool->made < count; pool->made++) {
         pool->stamps[pool->made] = (CudaStamp){0};
         Status status = CUDA_CHECK(cuda, cudaEventCreate(&pool->stamps[pool->made].event));
-        if (status) return status; // what was made so far is kept, for the next to ask
+        if (status) return status; // events made so far stay for the next request
     }
     for (int i = 0; i < 2; i++) {
         Status status =
@@ -29,11 +29,10 @@ static Status make_events(CudaDevice *cuda, int64_t count) {
     return STATUS_OK;
 }
 
-// The device passes an event at some moment between the host's readings before and after, and
-// counts as having passed it in the middle: wrong by half of what lies between at the most. On an
-// idle device that is some 5 us, nearly all of it the way back; so the device is made idle, and the
-// narrowest of a few tries is taken. The two clocks drift apart by microseconds a second: who
-// stamps for long reserves anew from time to time.
+// The device passes an event between the host's readings before and after; we take the middle,
+// which is wrong by at most half the interval. On an idle device the interval is some 5 us, nearly
+// all of it the way back; so the device is made idle, and the narrowest of a few tries is used. The
+// clocks drift apart by microseconds a second: reserve anew now and then on long runs.
 static Status align(CudaDevice *cuda) {
     CudaStamps *pool = &cuda->stamps;
     Status status = CUDA_CHECK(cuda, cudaStreamSynchronize(cuda->compute));
@@ -91,8 +90,8 @@ Status cuda_stamp(CudaDevice *cuda, int64_t index) {
     return status;
 }
 
-// CUDA tells differences in milliseconds, as float: of two stamps a second apart that is 60 ns
-// coarse. So each is told from the one before it, and what adds up is double.
+// CUDA gives differences in milliseconds, as float: for stamps a second apart, steps are 60 ns. So
+// each stamp is compared with the previous one, and the differences are added in double.
 Status cuda_stamps_read(CudaDevice *cuda, int64_t count, int64_t *nanoseconds) {
     CudaStamps *pool = &cuda->stamps;
     for (int64_t i = 0; i < count; i++)
@@ -103,7 +102,7 @@ Status cuda_stamps_read(CudaDevice *cuda, int64_t count, int64_t *nanoseconds) {
                                          (long long)i, (long long)count);
     Status status = CUDA_CHECK(cuda, cudaStreamSynchronize(cuda->compute));
     cudaEvent_t before = pool->base[0];
-    double since = 0.0; // nanoseconds, and nothing is stamped before the base
+    double since = 0.0; // nanoseconds since the base, which precedes all stamps
     for (int64_t i = 0; i < count && !status; i++) {
         float milliseconds = 0.0f;
         cudaEvent_t event = pool->stamps[i].event;
@@ -116,14 +115,14 @@ Status cuda_stamps_read(CudaDevice *cuda, int64_t count, int64_t *nanoseconds) {
 }
 
 // ---- holding -----------------------------------------------------------------------------------
-// Sleeps, in a thread of the driver's: the core is for whoever launches meanwhile.
+// Sleeps in a thread of the driver, so the core is free for the thread that launches.
 static void CUDART_CB sleep_until(void *nanoseconds) {
     int64_t until = (int64_t)(intptr_t)nanoseconds;
     struct timespec moment = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL); // a signal may end it early
 }
 
-// The queue may fill up before the time is over: then launching waits, and all goes on after it.
+// If the queue fills up before the time is over, launching waits, and then everything continues.
 Status cuda_hold(CudaDevice *cuda, int64_t nanoseconds) {
     void *until = (void *)(intptr_t)(clock_nanoseconds() + nanoseconds);
     return CUDA_CHECK(cuda, cudaLaunchHostFunc(cuda->compute, sleep_until, until));

@@ -1,12 +1,12 @@
 // ranges.c -- a named range around each op, for tools that read NVTX (Nsight Systems, Nsight
-// Compute): "fc1/linear/forward". Built where the toolkit has NVTX's headers; there is no library.
+// Compute): "fc1/linear/forward". Built if the toolkit has NVTX's headers; it needs no library.
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda/cuda.h"
 
-// NULL without a tool: NVTX then has no function behind this one.
+// Gives NULL without a tool: NVTX then has no implementation behind the call.
 void cuda_ranges_open(CudaDevice *cuda) { cuda->ranges = nvtxDomainCreateA("ridgepoint"); }
 
 void cuda_range_begin(CudaDevice *cuda, const OpCall *call) {

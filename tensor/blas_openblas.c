@@ -1,5 +1,5 @@
-// blas_openblas.c -- one-thread products by OpenBLAS. The Makefile takes blas_plain.c instead where
-// no OpenBLAS is installed.
+// blas_openblas.c -- one-thread products by OpenBLAS. The Makefile uses blas_plain.c instead if
+// OpenBLAS is not installed.
 #include <cblas.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,12 +10,12 @@
 
 int openblas_get_num_threads(void);
 void openblas_set_num_threads(int n);
-int blas_thread_shutdown_(void) __attribute__((weak)); // of a build with threads of its own
+int blas_thread_shutdown_(void) __attribute__((weak)); // in a build with its own threads
 void *blas_memory_alloc(int unused) __attribute__((weak));
 void blas_memory_free(void *buffer) __attribute__((weak));
 
-// A product takes a buffer of 128 MiB of addresses, which OpenBLAS keeps for the next one. Where
-// the system gives none (ulimit -v), it asks again for ever; so we ask first, for a little more.
+// A product takes a buffer of 128 MiB of addresses, which OpenBLAS keeps for later ones. If the
+// system refuses it (ulimit -v), OpenBLAS asks for ever; so we first ask for a little more.
 enum { BUFFER_BYTES = 144 << 20, BUFFERS_MOST = 64 };
 
 bool blas_has_room(void) {
@@ -24,29 +24,29 @@ bool blas_has_room(void) {
     return room != MAP_FAILED && munmap(room, BUFFER_BYTES) == 0;
 }
 
-// Our pool is the only one that splits work: two pools on the same cores are slower than one. The
-// threads that OpenBLAS starts as it is loaded look for work for a while, on cores that are ours,
-// so they end here; a program that calls OpenBLAS itself gets new ones.
+// Only our pool splits work: two pools on the same cores are slower than one. The threads that
+// OpenBLAS starts when loaded spin for a while on our cores, so we end them here; a program that
+// calls OpenBLAS itself gets new ones.
 void blas_settle(void) {
-    static _Thread_local bool done; // per calling thread, as OpenBLAS may keep it so
+    static _Thread_local bool done; // per calling thread, since OpenBLAS may store it so
     if (done) return;
-    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // which would start threads
+    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // or threads would start
     static atomic_flag ended = ATOMIC_FLAG_INIT;
-    // Without room they would be waited for in vain: each asks for its own first.
+    // Without room this would wait in vain: each thread first asks for its own buffer.
     if (blas_thread_shutdown_ && blas_has_room() && !atomic_flag_test_and_set(&ended))
         blas_thread_shutdown_();
     done = true;
 }
 
 // ---- memory ------------------------------------------------------------------------------------
-// As many buffers are held at once as there are to be, so that there are so many afterwards. The
-// first one is the caller's own: there, or not to be avoided.
+// Holds that many buffers at once, so that as many exist afterwards. The caller's own buffer counts
+// as the first: it exists, or cannot be avoided.
 int blas_reserve(int threads) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static int known = 1; // so many there are
+    static int known = 1; // number of buffers that exist
     void *held[BUFFERS_MOST];
     if (!blas_memory_alloc || !blas_memory_free) return threads;
-    if (threads > BUFFERS_MOST) threads = BUFFERS_MOST; // as a pool has
+    if (threads > BUFFERS_MOST) threads = BUFFERS_MOST; // the pool's limit, too
     pthread_mutex_lock(&mutex);
     int n = 0;
     for (; n < threads && (n < known || blas_has_room()); n++) held[n] = blas_memory_alloc(0);
@@ -61,8 +61,8 @@ static void vector_product(const Gemm *g) {
     bool row = g->m == 1; // c^T = op(b)^T a^T, or c = op(a) b: matrix times vector
     const float *matrix = row ? g->b : g->a, *x = row ? g->a : g->b;
     int64_t lda = row ? g->ldb : g->lda;
-    bool transposed = row ? g->trans_b : g->trans_a; // as stored: (n,k) or (k,m)
-    bool plain = row ? transposed : !transposed;     // rows of the matrix are outputs
+    bool transposed = row ? g->trans_b : g->trans_a; // storage: (n,k) or (k,m)
+    bool plain = row ? transposed : !transposed;     // rows of the matrix give outputs
     int64_t outputs = row ? g->n : g->m;
     int64_t step_x = row ? (g->trans_a ? g->lda : 1) : (g->trans_b ? 1 : g->ldb);
     int64_t step_y = row ? 1 : g->ldc;

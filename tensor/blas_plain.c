@@ -1,5 +1,5 @@
-// blas_plain.c -- one-thread products in plain C, blocked for the cache; used only where no
-// OpenBLAS is installed, and several times slower: `make` says so.
+// blas_plain.c -- one-thread products in plain C, blocked for the cache; used only without
+// OpenBLAS, and several times slower: `make` says so.
 #include "tensor/gemm.h"
 #include "tensor/math.h"
 
@@ -7,7 +7,7 @@ enum { BLOCK_K = 64, BLOCK_N = 256, LANES = 32 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// A block of op(b) with rows of op(b) in rows of its own, as `multiply` walks them.
+// A block of op(b), row by row, as `multiply` reads it.
 typedef struct Rows {
     const float *first;
     int64_t stride;
@@ -33,8 +33,8 @@ KERNEL static void multiply(const Gemm *g, int64_t p0, int64_t p1, int64_t j0, i
     }
 }
 
-// Where only b is transposed, as in a linear layer's forward, both lie along k: each element is one
-// sum, in LANES parts.
+// If only b is transposed, as in a linear layer's forward, both rows lie along k: each element is
+// one sum, in LANES parts.
 KERNEL static void dot_rows(const Gemm *g) {
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++) {
@@ -67,6 +67,6 @@ void blas_gemm(const Gemm *g) {
 
 void blas_settle(void) {}
 bool blas_has_room(void) { return true; }
-int blas_reserve(int threads) { return threads; } // it takes none
+int blas_reserve(int threads) { return threads; } // needs no memory
 
 const char *blas_name(void) { return "plain C product (no BLAS used)"; }

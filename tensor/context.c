@@ -1,4 +1,4 @@
-// context.c -- the thread's context: made, pushed, freed; its sites, observers and settings.
+// context.c -- a thread's context: creation, pushing, freeing; its observers and settings.
 #include "tensor/context.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void initialise(Context *context) {
 }
 
 Context *context_default(void) {
-    if (thread_context.threads == 0) { // as it is before the first use, and after its release
+    if (thread_context.threads == 0) { // not used yet, or released
         blas_settle();
         initialise(&thread_context);
     }
@@ -86,7 +86,7 @@ void context_free(Context *context) {
     Context *before = context_current();
     if (before == context) context_pop();
     before = context_tls;
-    context_tls = context; // so that its handles and storages go back where they came from
+    context_tls = context; // so its handles and storages return to it
     finish(context);
     context_tls = before;
     memory_free(context);
@@ -104,7 +104,7 @@ void context_set_device(Device *device) {
     Context *context = context_current();
     if (!device) error_set(STATUS_INVALID_ARGUMENT, "context_set_device: no device");
     if (device && !context->shadows)
-        context->device = device; // what is made in a dry run has no values
+        context->device = device; // tensors made in a dry run have no values
 }
 
 void context_set_precision(Precision precision) {

@@ -1,9 +1,9 @@
-// copy.c -- every copy between the program's memory and a device's own, in one place, so that
-// observers see each of them. How a device copies: its table (device.h).
+// copy.c -- every copy between host memory and a device's, in one place, so that observers see each
+// one. The device's table has the copying itself (device.h).
 #include "tensor/context.h"
 #include "tensor/given.h"
 
-// Memory that the host can reach is a device's in name only: nothing is carried anywhere.
+// Host memory belongs to a device in name only: nothing has to be copied.
 static bool is_carried(const Device *device) { return device->has_data && !device->on_host; }
 
 static void announce(Device *device, bool to_host, size_t bytes, bool begins) {

@@ -1,4 +1,4 @@
-// cost.c -- what a call costs: its traffic, and the FLOPs that the rules of its story come to.
+// cost.c -- the cost of a call: its traffic, and the FLOPs given by the rules of its story.
 #include "tensor/given.h"
 #include "tensor/op.h"
 
@@ -9,7 +9,7 @@ static bool seen_before(const OpCall *call, int index) {
     return false;
 }
 
-// Of a sum that is added to, what is read and written.
+// Bytes read and written of a sum that the op adds to.
 static uint64_t added_bytes(const OpCall *call) {
     int64_t all = tensor_bytes(call->out[0]), reached = tensor_bytes(call->in[0]);
     bool part = call->op->story && call->op->story->scatters && reached < all;
@@ -45,7 +45,7 @@ unsigned op_given(const OpCall *call) {
     return call->adds ? given | GIVEN_SUM : given;
 }
 
-// z has the shape of the output: a rule of a fused activation is one of it, or not known.
+// Whether a fused activation's rule is known: it must count per element, as z has y's shape.
 static bool by_element(OpRule rule) {
     return rule.basis == BASIS_NONE || rule.basis == PER_OUTPUT ||
            (rule.basis == PER_INPUT && rule.input == 0);
@@ -62,7 +62,7 @@ static OpRule per_output(OpRule rule) {
     return rule;
 }
 
-// Its FLOPs come on top; and where its backward reads what goes in, that is an output of its own.
+// Adds the activation's FLOPs; if its backward reads its input, that is an extra output.
 static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
     OpParams alone = *params;
     alone.activation = NULL;
@@ -87,8 +87,8 @@ OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
 }
 
 // ---- rules -------------------------------------------------------------------------------------
-typedef __int128 Wide;                          // so that no product of sizes overflows
-static const uint64_t most = (uint64_t)1 << 61; // stands for all counts beyond it
+typedef __int128 Wide;                          // holds products of sizes without overflow
+static const uint64_t most = (uint64_t)1 << 61; // stands for all larger counts
 
 static uint64_t clip(Wide count) {
     return count < 0 ? 0 : count > (Wide)most ? most : (uint64_t)count;
@@ -107,7 +107,7 @@ static uint64_t by_sums(int64_t in, int64_t out, OpRule rule) {
     return clip((Wide)(in > out ? in - out : 0) + (Wide)rule.more * out);
 }
 
-// A step's inputs come in groups, one for each parameter: those that the story has a name for.
+// A step has one group of inputs per parameter, of as many inputs as the story names.
 static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule rule) {
     int group = 0;
     Wide n = 0;
@@ -117,8 +117,8 @@ static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule r
     return clip(rule.each * n);
 }
 
-// Neighbours share an element, unless they meet between two: the greatest common divisor says how
-// often that is.
+// Adjacent regions share an element, except where they meet between two elements: the greatest
+// common divisor is the number of such places.
 int64_t op_window_held(const OpWindow *window, int side) {
     if (!GIVEN(window)) return 0;
     int64_t n = window->kernel[side], size = window->input[side], a = n, b = size;
@@ -130,7 +130,7 @@ int64_t op_window_held(const OpWindow *window, int side) {
     return n + size - a;
 }
 
-// Of an attention's queries and keys.
+// Counts the scores of an attention's queries and keys.
 static uint64_t by_scores(const Tensor *queries, const Tensor *keys, OpRule rule) {
     Wide rows = 1, length = keys->shape.dims[keys->shape.ndim - 2];
     for (int i = 0; i < queries->shape.ndim - 1; i++) rows *= queries->shape.dims[i];
@@ -149,7 +149,7 @@ static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
     if (rule.basis == BASIS_NONE || rule.input < 0 || rule.input >= call->n_in) return 0;
     const Tensor *in = call->in[rule.input];
     int64_t outputs = call->n_out ? call->out[0]->numel : 0;
-    if (!in) return 0; // of what is absent there is none
+    if (!in) return 0; // an absent input counts 0
     switch (rule.basis) {
     case PER_OUTPUT:
         return clip((Wide)rule.each * outputs);
@@ -184,13 +184,13 @@ static uint64_t products(const OpCall *call, const OpStory *story) {
         in[i] = i < call->n_in && call->in[i] ? call->in[i]->shape : (Shape){.ndim = -1};
     int n = story->factors(in, call->out[0]->shape, &call->params, factor);
     uint64_t macs = n > 0;
-    bool none = false; // whatever the other factors are
+    bool none = false; // some factor is 0
     for (int i = 0; i < n; i++) none = none || factor[i] == 0;
     for (int i = 0; i < n && !none; i++) macs = clip((Wide)macs * factor[i]);
     return none ? 0 : macs;
 }
 
-// The descriptor's own, as nearly always, without copying it; else the call's, made in *room.
+// The descriptor's story, as nearly always, without a copy; else the call's own, made in *room.
 static const OpStory *story_of(const OpCall *call, OpStory *room) {
     const OpStory *own = call->op->story;
     if (own && !own->vary && !call->adds && !call->params.activation) return own;
@@ -231,7 +231,7 @@ OpSlow op_slow(const OpCall *call) {
                     .divisions = count(call, plain, plain->divisions)};
 }
 
-// With an activation fused in, what that costs has to be known, too.
+// With a fused activation, both costs must be known.
 bool op_is_counted(const Op *op, const OpParams *params) {
     if (!GIVEN(op)) return false;
     bool known = op->cost || op->story || op->flags & OP_VIEW;

@@ -1,5 +1,5 @@
-// cpu.c -- the CPU's device table: the kernels of descriptors, split over the context's threads
-// where it pays.
+// cpu.c -- the CPU's device table: runs the kernels of descriptors, split over the context's
+// threads where it pays.
 #include <string.h>
 
 #include "tensor/context.h"
@@ -9,8 +9,8 @@
 #include "tensor/op.h"
 #include "tensor/pool.h"
 
-// Work that costs less is as fast on one thread as on two: a pass over so many elements takes ten
-// microseconds, and handing half of it to a thread that spins takes as long as the other half. No
+// Cheaper work is as fast on one thread as on two: a pass over that many elements takes ten
+// microseconds, and handing half of it to a spinning thread takes as long as doing that half. No
 // thread gets less than GRAIN.
 enum { SPLIT_COST = 1 << 15, GRAIN_COST = 1 << 10 };
 
@@ -19,12 +19,12 @@ static bool pays(OpWork work) { return cpu_pays((double)work.items * work.cost);
 
 static Pool *pool_of(Context *context) {
     if (context->threads < 2 || context->pool) return context->pool;
-    context->pool = pool_new(blas_reserve(context->threads)); // without memory for all, fewer
+    context->pool = pool_new(blas_reserve(context->threads)); // fewer if memory for all is lacking
     if (!context->pool) error_clear(); // out of memory: this thread does the work alone
     return context->pool;
 }
 
-// The least number of neighbours that is worth a range of its own.
+// Smallest number of adjacent items that makes a range worthwhile.
 static int64_t grain_of(OpWork work) {
     int64_t grain = work.cost < GRAIN_COST ? (int64_t)(GRAIN_COST / work.cost) : 1;
     if (work.together < 2) return grain;
@@ -63,7 +63,7 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
     job->kernel(job->call, begin, end); // kernels of many items cannot fail
 }
 
-// An op that says what becomes of a row needs no kernel of its own.
+// Runs an op that has `row` and needs no other kernel.
 static Status run_row(const OpCall *call, int64_t begin, int64_t end) {
     call->op->row(call_in(call, 0) + begin, call_out(call, 0) + begin, end - begin, &call->params);
     return STATUS_OK;
@@ -121,5 +121,5 @@ Device *device_cpu(void) {
                                .workspace = cpu_workspace,
                                .from_host = copy,
                                .to_host = copy};
-    return (Device *)&cpu; // never written to
+    return (Device *)&cpu; // never modified
 }

@@ -1,5 +1,5 @@
-// dispatch.c -- runs one op: check, infer, allocate, execute, record, observe. The hot path of the
-// engine; what it costs is measured by `make bench` (row "dispatch").
+// dispatch.c -- runs one op: check, infer, allocate, execute, record, observe. This is the hot path
+// of the engine; `make bench` measures its cost (row "dispatch").
 #include <string.h>
 
 #include "tensor/given.h"
@@ -7,7 +7,7 @@
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
-enum { DENSE_MAX = 8 }; // a call of more inputs gets no contiguous copies: it refuses views
+enum { DENSE_MAX = 8 }; // a call with more inputs gets no contiguous copies: it refuses views
 
 // ---- checks ----------------------------------------------------------------------------------
 static bool signature_matches(const DTypeSignature *signature, const OpCall *call) {
@@ -48,21 +48,21 @@ static Status bad_input(const OpCall *call, int i) {
     return op_error(call, STATUS_STATE, "input %d has been freed. HINT: tensor_keep it", i);
 }
 
-// Whole numbers have no gradient, whatever they were found in.
+// Only float32 results have gradients, whatever they were computed from.
 static inline bool wants_gradient(const Recorder *recorder, const Tensor *t) {
     bool recorded = t->origin && t->origin->recorder == recorder;
     return (t->flags & TENSOR_LEAF_GRAD) || (recorded && t->dtype == DTYPE_FLOAT32);
 }
 
-// Would an output given to be written into lose its own gradient, or where it came from?
+// Whether a preset output would lose its own gradient, or its graph.
 static bool writes_into_graph(const Recorder *recorder, const OpCall *call) {
     for (int i = 0; recorder && i < OP_MAX_OUTPUTS; i++)
         if (call->out[i] && wants_gradient(recorder, call->out[i])) return true;
     return false;
 }
 
-// Does it write one of these inputs in place? A step, which has no gradient, is one whole; an op
-// that has one may change what takes no part in it, such as running statistics.
+// Whether it writes one of these inputs in place. An op without a gradient, such as a step, counts
+// as a whole; an op with one may change inputs outside the graph, such as running statistics.
 static bool writes_one_of(const OpCall *call, uint64_t inputs) {
     const Op *op = call->op;
     if (!op->mutates || !inputs) return false;
@@ -79,7 +79,7 @@ static uint64_t views_among(const OpCall *call) {
     return views;
 }
 
-// Every input is there, alive and on one device; finds out which need gradients.
+// Checks that every input is present, alive and on one device; finds those that need gradients.
 static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     const Op *op = call->op;
     int least = op->n_inputs ? op->n_inputs : op->least_inputs;
@@ -127,11 +127,11 @@ static Status check_inputs(Context *context, OpCall *call, bool *dense) {
     if (!*dense && (call->n_in > DENSE_MAX || writes_one_of(call, views_among(call))))
         return op_error(call, STATUS_INVALID_ARGUMENT,
                         "needs contiguous inputs. HINT: tensor_contiguous copies a view");
-    bool plain = !other_types && (!op->dtypes || op->whole); // as nearly always
+    bool plain = !other_types && (!op->dtypes || op->whole); // the usual case
     return plain ? STATUS_OK : check_dtypes(call);
 }
 
-// Copies of strided inputs, for kernels that walk memory straight. The copying is an op too.
+// Copies strided inputs, for kernels that walk memory straight. The copy is an op of its own.
 static Status make_dense(const OpCall *call, Tensor *copies[DENSE_MAX]) {
     Status status = STATUS_OK;
     for (int i = 0; i < call->n_in; i++) {
@@ -178,7 +178,7 @@ static Status undo(OpCall *call, unsigned preset, Status status) {
 // Temporary memory lives as long as its kernel.
 static Status run_with_workspace(Context *context, Device *device, OpCall *call) {
     Device *target = context->target ? context->target : device;
-    int64_t bytes = target->workspace(target, call); // of float32
+    int64_t bytes = target->workspace(target, call); // bytes of float32
     if (!device->has_data) bytes = bytes / 4 * precision_bytes(context->precision);
     Storage *storage = bytes ? storage_new(device, bytes, MEM_WORKSPACE) : NULL;
     if (bytes && !storage) return STATUS_OUT_OF_MEMORY;
@@ -241,7 +241,7 @@ static Status observe_and_execute(Context *context, OpCall *call, unsigned prese
 Status op_dispatch(OpCall *call) {
     if (!GIVEN(call)) return STATUS_INVALID_ARGUMENT;
     Context *context = context_current();
-    unsigned preset = 0; // a bit for each output that is given, to be written into
+    unsigned preset = 0; // bit i: output i is preset, to be written into
     for (int i = 0; i < OP_MAX_OUTPUTS; i++) preset |= call->out[i] ? 1u << i : 0;
     if (!call->in && call->n_in > 0)
         return undo(call, preset,
@@ -260,13 +260,13 @@ Status op_dispatch(OpCall *call) {
     }
     if (!status) status = observe_and_execute(context, call, preset);
     call->in = given;
-    for (int i = 0; !dense && i < call->n_in; i++) // the tape keeps what it needs of the copies
+    for (int i = 0; !dense && i < call->n_in; i++) // the tape keeps the copies it needs
         if (copies[i] && copies[i] != given[i]) tensor_release(copies[i]);
     return status ? undo(call, preset, status) : STATUS_OK;
 }
 
-// Field by field: the zeros of a literal are written by a loop of the compiler's own (`rep stos`),
-// which takes a sixth of the time of a small op.
+// Sets field by field: gcc clears a literal in a loop of its own (`rep stos`), which takes a sixth
+// of the time of a small op.
 static inline void call_begin(OpCall *call, const Op *op, const OpParams *params,
                               Tensor *const in[], int n_in) {
     static const OpParams none;
@@ -288,15 +288,15 @@ Tensor *op_run(const Op *op, const OpParams *params, Tensor *const in[], int n_i
     return op_dispatch(&call) ? NULL : call.out[0];
 }
 
-// Which input's gradient a backward rule gives there, -1: no rule's slot.
+// Index of the input whose gradient a backward rule puts in this slot; -1: not such a slot.
 static int input_of_slot(const Context *context, Tensor **slot) {
     Tensor **first = context->backward_slots;
     bool within = first && slot >= first && slot < first + context->backward_count;
     return within ? (int)(slot - first) : -1;
 }
 
-// Work written to grad_in[i] of a backward rule is the input's or the weight's gradient, depending
-// on what in[i] was; everything else a rule does is plain backward.
+// Work written to grad_in[i] of a backward rule counts as input or weight gradient, depending on
+// in[i]; all other work of a rule counts as plain backward.
 static Phase phase_of_slot(const Context *context, const Op *op, Tensor **slot) {
     if (context->phase != PHASE_BACKWARD || (op->flags & OP_UNATTRIBUTED)) return context->phase;
     int input = input_of_slot(context, slot);

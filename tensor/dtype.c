@@ -1,5 +1,4 @@
-// dtype.c -- element types and precisions: their names and sizes. What a tensor takes of them is
-// handle.c's.
+// dtype.c -- names and sizes of element types and precisions. handle.c applies them to tensors.
 #include <string.h>
 
 #include "tensor/given.h"

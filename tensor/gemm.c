@@ -1,5 +1,5 @@
-// gemm.c -- splits a product over the pool, and takes the shapes for which a BLAS call costs more
-// than the product: tiny ones, and outer products.
+// gemm.c -- splits a product over the pool, and does without BLAS the products for which a call
+// costs more than the product: tiny ones, and outer products.
 #include "tensor/gemm.h"
 
 #include "tensor/math.h"
@@ -9,7 +9,7 @@
 // BLAS kernels stay on full tiles.
 enum { SMALL_MACS = 2048, TILE = 16 };
 
-// c (m,n) = a (m,k) . b (k,n) for tiny shapes; b transposed makes rows of b contiguous dot
+// c (m,n) = a (m,k) . b (k,n) for tiny shapes; if b is transposed, its rows give contiguous dot
 // products.
 KERNEL static void gemm_small(const Gemm *g) {
     int64_t n = g->n, k = g->k, step = g->trans_a ? g->lda : 1;
@@ -33,7 +33,7 @@ KERNEL static void gemm_small(const Gemm *g) {
     }
 }
 
-// k = 1: every row of c is b scaled. Pure moving; a BLAS would first have to clear c.
+// k = 1: every row of c is b scaled. Only moves memory; a BLAS would first clear c.
 KERNEL static void gemm_outer(const Gemm *g) {
     int64_t n = g->n, step = g->trans_b ? g->ldb : 1;
     const float *restrict b = g->b;
@@ -86,13 +86,13 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
         job->epilogue(job->argument, 0, part.m, begin, count);
 }
 
-// It divides the longer side, but a weight's gradient (its product transposes a) always by rows: so
-// a thread writes the gradient of the weight rows that it read in forward.
+// Splits the longer side, but a weight's gradient (the product with a transposed) always by rows,
+// so a thread writes the gradient of the weight rows that it read in forward.
 static bool goes_by_rows(const Gemm *gemm) { return gemm->m >= gemm->n || gemm->trans_a; }
 
 static OpWork work_of(const Gemm *gemm) {
     bool by_rows = goes_by_rows(gemm);
-    double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // of one row or column
+    double macs = (double)gemm->k * (double)(by_rows ? gemm->n : gemm->m); // per row or column
     return (OpWork){by_rows ? gemm->m : gemm->n, macs / WORK_MACS, TILE};
 }
 

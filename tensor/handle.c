@@ -1,4 +1,4 @@
-// handle.c -- tensor handles: made, recycled, kept alive by owners and references.
+// handle.c -- tensor handles: creation, recycling, and their owners and references.
 #include "tensor/handle.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static Status bad_shape(const char *what, const Shape *shape, Status status, con
     return error_set(status, "%s: shape %s: %s", what, shape_text(*shape, text), why);
 }
 
-// Row-major strides and the element count, refusing what does not fit in int64 bytes.
+// Sets row-major strides and the element count; refuses shapes whose bytes exceed int64.
 static Status set_shape(const char *what, Tensor *t, const Shape *shape) {
     if (shape->ndim < 0 || shape->ndim > TENSOR_MAX_DIMS)
         return error_set(STATUS_SHAPE, "%s: %d dimensions. HINT: at most %d", what, shape->ndim,
@@ -73,7 +73,7 @@ Tensor *handle_new(const char *what, DType dtype, const Shape *shape, Device *de
 }
 
 Status handle_allocate(Tensor *t, MemoryCategory category) {
-    if (category == MEM_STAGING) t->element_bytes = dtype_sizes[t->dtype]; // as it is handed over
+    if (category == MEM_STAGING) t->element_bytes = dtype_sizes[t->dtype]; // kept as given
     t->storage = storage_new(t->device, tensor_bytes(t), category);
     return t->storage ? STATUS_OK : STATUS_OUT_OF_MEMORY;
 }

@@ -1,4 +1,4 @@
-// memory.c -- the allocation choke point: counts requests, fails one on demand, asks malloc.
+// memory.c -- the only caller of malloc: counts requests, and fails one on demand.
 #include "tensor/memory.h"
 
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 
 #include "tensor/status.h"
 
-// A block of a page or more begins on one: one that began a cache line behind where another ends,
-// as blocks of an allocator do, would make a processor take a load from the one for a load of what
-// it has just stored to the other (it compares addresses within a page), and a pass take half as
-// long again.
+// Blocks of a page or more are aligned to a page. If one began a cache line past the end of
+// another, as blocks of an allocator do, a processor would confuse loads from the one with recent
+// stores to the other (it compares addresses within a page), and a pass would take half as long
+// again.
 enum { DATA_ALIGNMENT = 64, PAGE = 4096 };
 
 _Thread_local MemoryCounters memory_counters;

@@ -41,7 +41,7 @@ Device *device_meta(void) {
                                 .workspace = as_the_cpu,
                                 .from_host = ignore_values,
                                 .to_host = no_values};
-    return (Device *)&meta; // never written to
+    return (Device *)&meta; // never modified
 }
 
 Device *device_by_name(const char *name) {

@@ -1,4 +1,4 @@
-// op.c -- what every op's infer and error message share; and the table from id to op.
+// op.c -- shared by every op's infer and error messages; and the table from id to op.
 #include "tensor/op.h"
 
 #include <stdarg.h>
@@ -89,7 +89,7 @@ Status op_infer_shape(OpCall *call) {
     return op_output_of(call, 0, DTYPE_FLOAT32, &call->params.shape);
 }
 
-// ---- how work divides --------------------------------------------------------------------------
+// ---- division of work --------------------------------------------------------------------------
 OpWork op_work_elements(const OpCall *call) {
     if (!GIVEN(call)) return (OpWork){0};
     int64_t in = call->in[0]->numel, items = call->n_out ? call->out[0]->numel : in;

@@ -1,5 +1,5 @@
-// plugin.c -- finds the plug-in that brings the cuda device and opens it, once, when it is asked
-// for. What a plug-in is: plugin.h; this one: cuda/device.c.
+// plugin.c -- finds the plug-in with the cuda device and opens it once, on first use. plugin.h
+// defines plug-ins; cuda/device.c is this one.
 #include "tensor/plugin.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 #define PLUGIN_VARIABLE "RIDGEPOINT_CUDA_PLUGIN"
 #define DRIVER_FILE "libcuda.so.1"
 
-// ---- what a plug-in may call -------------------------------------------------------------------
+// ---- functions that a plug-in may call ---------------------------------------------------------
 static void where(char *text, size_t size) {
     const Context *context = context_current();
     site_path(context, context->site, text, size);
@@ -46,8 +46,8 @@ static const PluginHost host = {.error_set = error_set,
                                 .memory_resize = memory_resize,
                                 .memory_free = memory_free};
 
-// ---- where it lies -----------------------------------------------------------------------------
-// The folder of a file: everything before its last slash.
+// ---- the plug-in's path ------------------------------------------------------------------------
+// Cuts a file's path to its folder: everything before the last slash.
 static bool cut_to_folder(char *path) {
     char *slash = strrchr(path, '/');
     if (slash) *slash = '\0';
@@ -67,11 +67,11 @@ static bool library_folder(char path[PATH_MAX]) {
     return cut_to_folder(path);
 }
 
-// Where a build leaves it, seen from the programs of every variant, and where an installation does.
+// Places where a build of any variant, or an installation, puts it, relative to the program.
 static const char *const beside_program[] = {"", "/build", "/..", "/../lib"};
 enum { BESIDE_PROGRAM = sizeof(beside_program) / sizeof(beside_program[0]) };
 
-// Writes the path of the first that is there; false, with a message pending, when none is.
+// Writes the first path that exists; false, with a message pending, if none does.
 static bool find_plugin(char path[PATH_MAX]) {
     char program[PATH_MAX] = "", library[PATH_MAX] = "";
     const char *named = getenv(PLUGIN_VARIABLE);
@@ -102,8 +102,8 @@ static bool find_plugin(char path[PATH_MAX]) {
 }
 
 // ---- opening -----------------------------------------------------------------------------------
-// Without a driver nothing can come of it, and this is found out in 0.1 ms. Whoever names a plug-in
-// may mean one that needs none, the tests' emulator: it is opened in any case.
+// Without a driver the plug-in cannot work; this test takes 0.1 ms. A plug-in named by the user is
+// opened anyway, since it may need no driver, like the tests' emulator.
 static bool has_driver(void) {
     const char *named = getenv(PLUGIN_VARIABLE);
     if ((named && *named) || dlopen(DRIVER_FILE, RTLD_NOW | RTLD_LOCAL)) return true;
@@ -114,7 +114,7 @@ static bool has_driver(void) {
     return false;
 }
 
-// A function of the library, through a pointer to it: C has no cast from data to functions.
+// Finds a function and stores it through a pointer: C has no cast from data to functions.
 static bool find_function(void *library, const char *path, const char *name, void *function) {
     void *found = dlsym(library, name);
     memcpy(function, &found, sizeof found);
@@ -129,7 +129,7 @@ static bool find_function(void *library, const char *path, const char *name, voi
 static Device *open_plugin(char about[DEVICE_REASON]) {
     char path[PATH_MAX];
     if (!has_driver() || !find_plugin(path)) return NULL;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // for good: a driver cannot be unloaded
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // stays: drivers cannot be unloaded
     if (!library) {
         error_set(STATUS_DEVICE,
                   "cuda: cannot load %s: %s. HINT: see with ldd which of its libraries is missing",
@@ -151,7 +151,7 @@ static Device *open_plugin(char about[DEVICE_REASON]) {
     return entry(&host, &device, about, DEVICE_REASON) ? NULL : device;
 }
 
-// What failed is tried again at the next call: it costs little, and the reason may be gone.
+// Retries after a failure at the next call: it costs little, and the reason may be gone.
 static Device *open_cuda(char about[DEVICE_REASON]) {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     static Device *opened;

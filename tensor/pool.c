@@ -1,5 +1,5 @@
-// pool.c -- the thread pool: one letter box per worker, spin a while, then sleep.
-// Not here: which op is worth splitting (cpu.c), and anything of BLAS.
+// pool.c -- the thread pool: one letter box per worker; workers spin a while, then sleep.
+// Not here: the choice of ops to split (cpu.c), and BLAS.
 #define _GNU_SOURCE 1 // sched_getaffinity
 
 #include "tensor/pool.h"
@@ -17,32 +17,32 @@
 #include "tensor/memory.h"
 
 enum {
-    SPIN_NANOSECONDS = 50000, // about what waking a sleeper costs: waiting longer cannot pay
+    SPIN_NANOSECONDS = 50000, // about the cost of waking a sleeper: waiting longer cannot pay
     SPINS_PER_LOOK = 32,      // pauses between two looks at the clock
-    LONG_WAIT_SPINS = 4096,   // after that, a worker may be waiting for the very core we spin on
+    LONG_WAIT_SPINS = 4096,   // then a worker may be waiting for the core that we spin on
     MAX_THREADS = 64,
 };
 
 // A letter box goes EMPTY -> POSTED (caller) -> RUNNING (worker) -> EMPTY (worker). The caller may
-// take a letter back that its worker has not begun: POSTED -> EMPTY. Because a range has exactly
-// one taker, and the caller waits for every RUNNING one, nobody reads a job while it is replaced.
+// take back a letter that the worker has not begun: POSTED -> EMPTY. Because each range has exactly
+// one taker, and the caller waits for every RUNNING one, nobody reads a job during its replacement.
 enum { BOX_EMPTY, BOX_POSTED, BOX_RUNNING, BOX_ASLEEP, BOX_STOP };
 
 typedef struct Worker {
     atomic_int box;
-    int range; // it does this range of every job it takes part in
+    int range; // index of its range in every job
     Pool *pool;
     pthread_t thread;
-    pthread_mutex_t mutex; // held only to fall asleep and to wake
+    pthread_mutex_t mutex; // held only to fall asleep and to wake up
     pthread_cond_t wake;
     char apart[64]; // keeps the next worker's box on another cache line
 } Worker;
 
 struct Pool {
-    int threads; // asked for, the caller's included
-    int started; // workers running; -1: none tried yet in this process
+    int threads; // as requested, the caller's included
+    int started; // running workers; -1: not started yet in this process
     unsigned fork_count;
-    bool crowded; // more threads than cores: spinning must let others run
+    bool crowded; // more threads than cores: spinning must yield
     PoolTask task;
     void *argument;
     int64_t n, items_per_range;
@@ -50,7 +50,7 @@ struct Pool {
     Worker workers[]; // threads - 1
 };
 
-// Threads do not survive fork(). The child learns of it here: this process's forks so far.
+// Threads do not survive fork(). The child detects a fork by this count.
 static atomic_uint fork_count;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
@@ -71,7 +71,7 @@ static void do_range(const Pool *pool, int range) {
     pool->task(pool->argument, begin, end);
 }
 
-// Looks into the box for a while. False: it stayed empty, time to sleep.
+// Checks the box for a while. False: still empty, time to sleep.
 static bool spin_for_letter(Worker *worker) {
     int64_t start = clock_nanoseconds();
     do {
@@ -87,7 +87,7 @@ static bool spin_for_letter(Worker *worker) {
 static void sleep_until_letter(Worker *worker) {
     int empty = BOX_EMPTY;
     pthread_mutex_lock(&worker->mutex);
-    // Fails when a letter came in at the last moment: then there is nothing to sleep for.
+    // Fails if a letter came in at the last moment; then the worker does not sleep.
     if (atomic_compare_exchange_strong(&worker->box, &empty, BOX_ASLEEP)) {
         while (atomic_load(&worker->box) == BOX_ASLEEP)
             pthread_cond_wait(&worker->wake, &worker->mutex);
@@ -109,7 +109,7 @@ static void *work(void *argument) {
     }
 }
 
-// True: it slept.
+// Posts a letter. True if the worker slept.
 static bool post(Worker *worker, int letter) {
     if (atomic_exchange(&worker->box, letter) != BOX_ASLEEP) return false;
     // The sleeper holds the mutex from ASLEEP until it waits, so the signal cannot be lost.
@@ -119,8 +119,8 @@ static bool post(Worker *worker, int letter) {
     return true;
 }
 
-// Does the range itself when its worker has not begun (it may be asleep, or have no core): a job
-// never waits for a thread that is still waking up.
+// Does the range itself if its worker has not begun (it may be asleep, or have no core): a job
+// never waits for a thread that is waking up.
 static void finish(Pool *pool, Worker *worker) {
     int posted = BOX_POSTED;
     if (atomic_compare_exchange_strong(&worker->box, &posted, BOX_EMPTY)) {
@@ -138,7 +138,7 @@ static void finish(Pool *pool, Worker *worker) {
 static void start_workers(Pool *pool) {
     sigset_t all, previous;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous); // signals are the caller's, not the workers'
+    pthread_sigmask(SIG_SETMASK, &all, &previous); // signals go to the caller, not to workers
     pool->started = 0;
     while (pool->started < pool->threads - 1) {
         Worker *worker = &pool->workers[pool->started];
@@ -162,7 +162,7 @@ static void prepare(Pool *pool) {
     }
 }
 
-// In a child of fork() the workers are gone, and their boxes and mutexes are as they were then.
+// In a child of fork() the workers are gone; boxes and mutexes are as they were at the fork.
 static void notice_fork(Pool *pool) {
     if (pool->fork_count != atomic_load_explicit(&fork_count, memory_order_relaxed)) prepare(pool);
 }
@@ -225,15 +225,15 @@ void pool_run(Pool *pool, int64_t n, int64_t grain, PoolTask task, void *argumen
     for (int i = 0; i < posted; i++) finish(pool, &pool->workers[i]);
 }
 
-// ---- how many cores are ours -----------------------------------------------------------------
+// ---- the number of usable cores --------------------------------------------------------------
 
-// Cores that the quota of one control group (cgroup v2) allows, rounded up; MAX_THREADS: no limit.
+// Cores in the quota of one control group (cgroup v2), rounded up; MAX_THREADS: no limit.
 static int group_cores(const char *directory) {
     char path[512];
     int length = snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", directory);
     FILE *file = length < (int)sizeof path ? fopen(path, "r") : NULL;
     if (!file) return MAX_THREADS;
-    long long quota = 0, period = 0; // the file says "max 100000" where there is no limit
+    long long quota = 0, period = 0; // the file says "max 100000" if there is no limit
     int fields = fscanf(file, "%lld %lld", &quota, &period);
     fclose(file);
     if (fields != 2 || quota <= 0 || period <= 0) return MAX_THREADS;
@@ -241,7 +241,7 @@ static int group_cores(const char *directory) {
     return cores < MAX_THREADS ? (int)cores : MAX_THREADS;
 }
 
-// The tightest quota of this process's control group and those above it.
+// The tightest quota of this process's control group and its ancestors.
 static int read_quota(void) {
     char line[384] = "";
     FILE *file = fopen("/proc/self/cgroup", "r");
@@ -260,7 +260,7 @@ static int read_quota(void) {
     }
 }
 
-// Read once: every new context asks.
+// Reads the quota once, since every new context asks.
 static int quota_cores(void) {
     static _Atomic int known;
     int cores = known;

@@ -1,5 +1,5 @@
-// print.c -- tensor_print: a tensor as NumPy 2 would print it with its default options.
-// Not here: files that keep tensors, and any number the program computes with.
+// print.c -- tensor_print: prints a tensor as NumPy 2 does with its default options.
+// Not here: files that keep tensors, and numbers for further computation.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 enum {
     LINE_WIDTH = 75,
-    SUMMARY_ABOVE = 1000, // elements; beyond it long dimensions show their ends only
+    SUMMARY_ABOVE = 1000, // elements; beyond this number, long dimensions show only their ends
     EDGE_ITEMS = 3,
-    FRACTION_DIGITS = 8, // after the point, outside scientific notation
-    WORD = 64,           // the longest element, and more: 6 digits before the point, 12 behind it
+    FRACTION_DIGITS = 8, // digits after the point, outside scientific notation
+    WORD = 64,           // more than the longest element: 6 digits before the point, 12 after
 };
 
 typedef struct Printer {
@@ -21,23 +21,23 @@ typedef struct Printer {
     const Tensor *tensor;
     const char *data; // element 0, in host memory
     bool summary;
-    float least, greatest; // of the finite values that are not 0, without sign; greatest 0: none
+    float least, greatest; // of absolute finite values other than 0; greatest 0: none
     bool scientific;
     bool any_special, negative_infinity;
-    int left, right;    // characters before and after the point, over all elements
+    int left, right;    // most characters before and after the point of any element
     int indent, limit;  // of the current row
-    int column, blanks; // blanks: passed over, but dropped at the end of a line
+    int column, blanks; // blanks: pending ones, dropped at the end of a line
 } Printer;
 
 // ---- one float -------------------------------------------------------------------------------
 
-// What stands before the point, and what behind it; either may be empty.
+// The texts before and after the point; either may be empty.
 typedef struct Word {
     char before[WORD], after[WORD];
 } Word;
 
-// The fewest digits that read back as x: nine are always enough for a float32. (For 2^-96, 2^87 and
-// 2^90 NumPy finds one digit less, because it tries the other neighbour too.) And its exponent.
+// Finds the fewest digits that read back as x, and its exponent; nine are always enough for a
+// float32. (For 2^-96, 2^87 and 2^90 NumPy finds one less: it also tries the other neighbour.)
 static int shortest_digits(float x, int *exponent) {
     char text[WORD];
     int digits = 0;
@@ -47,7 +47,7 @@ static int shortest_digits(float x, int *exponent) {
     return digits;
 }
 
-// Parts what printf wrote; how its point looks is the locale's.
+// Splits printf's text at the point, whose form depends on the locale.
 static Word word_parted(const char *text) {
     Word word;
     size_t before = strspn(text, "-0123456789");
@@ -57,7 +57,7 @@ static Word word_parted(const char *text) {
     return word;
 }
 
-// More digits than this one needs are its true ones, not zeros: NumPy does so.
+// Pads with true digits of x, not with zeros, as NumPy does.
 static Word word_scientific(float x, int least_fraction) {
     char text[WORD];
     int exponent, fraction = shortest_digits(x, &exponent) - 1;
@@ -92,7 +92,7 @@ static int64_t integer_at(const Printer *p, int64_t offset) {
     return ((const int64_t *)(const void *)p->data)[offset];
 }
 
-// The element at `offset` (in elements, from data), padded to the common width.
+// Text of the element at `offset` (in elements, from data), padded to the common width.
 static void element_text(const Printer *p, int64_t offset, char text[2 * WORD]) {
     if (p->tensor->dtype != DTYPE_FLOAT32) {
         snprintf(text, 2 * WORD, "%*" PRId64, p->left, integer_at(p, offset));
@@ -108,7 +108,7 @@ static void element_text(const Printer *p, int64_t offset, char text[2 * WORD]) 
     }
 }
 
-// A tensor without dimensions prints as Python's number: all its digits, no padding.
+// A tensor without dimensions prints as a number in Python: all its digits, no padding.
 static void print_scalar(const Printer *p) {
     if (p->tensor->dtype != DTYPE_FLOAT32) {
         fprintf(p->file, "%" PRId64, integer_at(p, 0));
@@ -127,9 +127,9 @@ static void print_scalar(const Printer *p) {
     }
 }
 
-// ---- the common format: two looks at everything that will be shown ---------------------------
+// ---- the common format: two passes over all elements that are shown --------------------------
 
-// The index shown after i: in a summary a long dimension jumps from its head to its tail.
+// The index shown after i: in a summary a long dimension skips from its head to its tail.
 static int64_t next_index(const Printer *p, int axis, int64_t i) {
     int64_t n = p->tensor->shape.dims[axis];
     bool jump = p->summary && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS - 1;
@@ -190,7 +190,7 @@ static void choose_format(Printer *p) {
 
 // ---- brackets, lines, columns ----------------------------------------------------------------
 
-// Blanks at the end of a word are held back: a line must not end in them.
+// Holds back blanks at the end of a word: a line must not end in blanks.
 static void print_word(Printer *p, const char *word) {
     int length = (int)strlen(word), visible = length;
     while (visible > 0 && word[visible - 1] == ' ') visible--;
@@ -232,12 +232,12 @@ static void print_newlines(Printer *p, int count, int indent) {
     fprintf(p->file, "%*s", indent, "");
 }
 
-// Rows stand on lines of their own, matrices are a blank line apart, and so on outwards.
+// Each row gets its own line; matrices are separated by a blank line, outer dimensions by more.
 static void print_part(Printer *p, int axis, int64_t offset) {
     const Tensor *t = p->tensor;
     int inner = t->shape.ndim - 1 - axis;
     fputc('[', p->file);
-    if (inner == 0 || axis == TENSOR_MAX_DIMS - 1) { // the latter is for the compiler to know
+    if (inner == 0 || axis == TENSOR_MAX_DIMS - 1) { // the latter bounds axis for the compiler
         print_row(p, axis, offset);
         fputc(']', p->file);
         return;

@@ -1,5 +1,5 @@
-// random.c -- the loops over Philox blocks, and one number at a time for host code.
-// The generator itself and its formulas are in philox.h, which CUDA shares.
+// random.c -- the loops over Philox blocks, and single numbers for host code.
+// philox.h has the generator itself and its formulas, shared with CUDA.
 #include "tensor/random.h"
 
 #include <string.h>
@@ -9,13 +9,13 @@
 
 enum { BLOCKS = 64, WORDS = 4 * BLOCKS }; // made at a time: a few vectors deep, and small in L1
 
-// The blocks from `first` on. A fixed count of independent blocks is what the compiler turns into
-// vector code, one block per lane.
+// Makes the blocks from `first` on. The compiler vectorises a fixed count of independent blocks,
+// one block per lane.
 KERNEL static void make_blocks(uint64_t seed, uint64_t first, uint32_t words[WORDS]) {
     for (uint32_t i = 0; i < BLOCKS; i++) philox_block(first + i, seed, words + 4 * i);
 }
 
-// The conversions work in place: a word becomes the bits of a float.
+// The conversions work in place: a word is replaced by the bits of a float.
 KERNEL static void to_uniforms(uint32_t words[WORDS]) {
     for (int i = 0; i < WORDS; i++) words[i] = math_to_bits(philox_uniform(words[i]));
 }
@@ -29,7 +29,7 @@ KERNEL static void to_normals(uint32_t words[WORDS]) {
     }
 }
 
-// Elements [begin, end) into `out`, 4 bytes each; `begin` may lie inside a block.
+// Writes elements [begin, end) to `out`, 4 bytes each; `begin` may lie inside a block.
 static void draw(uint64_t seed, uint64_t offset, int64_t begin, int64_t end,
                  void (*convert)(uint32_t words[WORDS]), void *out) {
     uint32_t words[WORDS];
@@ -64,7 +64,7 @@ uint64_t random_reserve(RandomState *state, int64_t n) {
     return first;
 }
 
-// ---- one at a time: a block each, of which the rest is thrown away ---------------------------
+// ---- single numbers: each takes a block and discards the rest --------------------------------
 
 uint32_t random_next(RandomState *state) {
     if (!GIVEN(state)) return 0;
@@ -81,8 +81,8 @@ float random_next_uniform(RandomState *state) {
 int64_t random_next_below(RandomState *state, int64_t n) {
     if (!GIVEN(state)) return 0;
     uint64_t count = (uint64_t)n;
-    uint64_t surplus = (UINT64_MAX % count + 1) % count; // 2^64 mod n: values that would favour
-    for (;;) {                                           // the small remainders
+    uint64_t surplus = (UINT64_MAX % count + 1) % count; // 2^64 mod n: such values
+    for (;;) {                                           // favour small remainders
         uint32_t words[4];
         philox_block(random_reserve(state, 1), state->seed, words);
         uint64_t value = (uint64_t)words[1] << 32 | words[0];

@@ -9,7 +9,7 @@
 struct Scope {
     Tensor *first;
     Scope *outer;
-    int no_grad; // as it was when it opened
+    int no_grad; // the context's value at opening
 };
 
 Scope *scope_open(void) {
@@ -86,8 +86,8 @@ void scope_close(Scope *scope) {
     close_innermost(context);
 }
 
-// It dies with one of the scopes up to `outer`; else it is an input that was passed through, or it
-// has moved out already: its owner keeps it.
+// Whether it dies with one of the scopes up to `outer`. Otherwise it is an input passed through, or
+// was moved out already: its owner keeps it.
 static bool dies_inside(const Tensor *tensor, const Scope *outer) {
     const Scope *s = context_current()->scope;
     while (s != outer && s != tensor->scope) s = s->outer;

@@ -1,4 +1,4 @@
-// shadow.c -- the twins of a dry run: a table from what is somebody else's to what stands for it.
+// shadow.c -- the twins of a dry run: a table from foreign objects to their stand-ins.
 #include "tensor/shadow.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Twin {
 
 typedef struct Shadows {
     int depth;
-    Ledger *others; // charged with what is no business of the run; NULL: the run's own still is
+    Ledger *others; // charged with uncounted twins; NULL: the run's own ledger still counts them
     Twin *entries;  // open addressing, keyed by the original
     int count, capacity; // a power of two, at most half full
 } Shadows;
@@ -64,8 +64,8 @@ Status shadow_add(const void *original, void *twin, void (*release)(void *twin))
 // ---- the end -----------------------------------------------------------------------------------
 static void release_storage(void *twin) { storage_release(twin); }
 
-// Who asked for one more owner of the original asked for one of the twin, and may have given back
-// the original.
+// Owners that were added to the original were added to the twin, too; some may have been given back
+// to the original only.
 static void release_tensor(void *twin) {
     for (int owners = ((Tensor *)twin)->owners; owners > 0; owners--) tensor_disown(twin);
 }
@@ -77,7 +77,7 @@ static bool is_of_tensor(const Twin *twin) {
 void shadow_free(Context *context) {
     Shadows *self = context->shadows;
     if (!self) return;
-    for (int tensors = 0; tensors < 2; tensors++) // last, because others own some of them
+    for (int tensors = 0; tensors < 2; tensors++) // tensors last: other twins own some
         for (int i = 0; i < self->capacity; i++) {
             const Twin *entry = &self->entries[i];
             if (entry->original && is_of_tensor(entry) == (tensors == 1))
@@ -127,7 +127,7 @@ static Storage *make_storage(Context *context, const Storage *original) {
     return twin;
 }
 
-// Views of one buffer are views of one twin.
+// Views of one buffer become views of one twin.
 static Tensor *make_tensor(Context *context, const Tensor *original) {
     Storage *storage = shadow_find(original->storage);
     if (!storage) storage = make_storage(context, original->storage);
@@ -145,7 +145,7 @@ static Tensor *make_tensor(Context *context, const Tensor *original) {
 
 bool shadow_is_stranger(const Tensor *tensor) {
     const Context *context = context_current();
-    if (!tensor || !tensor->storage) return false; // that it was freed is for others to say
+    if (!tensor || !tensor->storage) return false; // others report freed tensors
     const Ledger *ledger = tensor->storage->ledger;
     return ledger != context->ledger && ledger != context->shadows->others;
 }

@@ -1,4 +1,4 @@
-// site.c -- call sites: which layer is running where in the model, and what it is called.
+// site.c -- call sites: the running layer's place in the model, and its name.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
-// ---- found by their owners, or without one by their names --------------------------------------
+// ---- lookup by owner, or without one by name ---------------------------------------------------
 static int *chain_of(const Context *context, uint64_t owner, const char *name) {
     uint64_t hash = owner;
     for (; owner == 0 && *name; name++) hash = 31 * hash + (uint8_t)*name;
@@ -29,14 +29,14 @@ static void unchain(Context *context, int index) {
     *at = site->next;
 }
 
-// ---- made and forgotten ------------------------------------------------------------------------
+// ---- creation and removal ----------------------------------------------------------------------
 static void clear(Site *site) {
     memory_free(site->name);
     memory_free(site->type);
     site->name = site->type = NULL;
 }
 
-// By the path of a site inside it, or by memory or a graph that outlives its layer.
+// Whether a path of an inner site, live memory or a graph still names the site.
 static bool is_named(const Context *context, int site) {
     if (context->sites[site].inside > 0) return true;
     const Storage *s = context->ledger ? context->ledger->first_live : NULL;
@@ -64,9 +64,9 @@ static bool grow(Context *context) {
     return true;
 }
 
-// The place for one more: of a dead one that nothing names any more, and nobody will ask for.
+// A place for one more site: reuses that of a dead site that nothing names and no reader needs.
 static int place(Context *context) {
-    bool all = context->site_readers != NULL; // are kept
+    bool all = context->site_readers != NULL; // dead sites are kept for readers
     for (int i = 0; context->n_dead_sites > 0 && !all && i < context->n_sites; i++) {
         if (!context->sites[i].dead || is_named(context, i)) continue;
         unchain(context, i);
@@ -99,7 +99,7 @@ static void kill(Context *context, int index) {
     context->n_dead_sites++;
 }
 
-// With a layer go the sites inside it: nobody will come by there any more.
+// Sites inside a layer go with it: no code will enter them again.
 void site_forget(uint64_t owner) {
     Context *context = context_tls;
     bool more = false;
@@ -144,7 +144,7 @@ void site_free_all(Context *context) {
     memory_free(context->site_chains);
 }
 
-// ---- entered and left --------------------------------------------------------------------------
+// ---- entering and leaving ----------------------------------------------------------------------
 static bool same_site(const Context *context, int index, uint64_t owner, const char *name,
                       const char *type) {
     const Site *site = &context->sites[index];
@@ -152,8 +152,8 @@ static bool same_site(const Context *context, int index, uint64_t owner, const c
            strcmp(site->name, name) == 0 && strcmp(site->type, type) == 0;
 }
 
-// Layers run in the order in which they were first seen, so the one after the last hit is looked at
-// first: in a steady step it is that.
+// Layers run in the order in which they were first seen, so the site after the last hit is tried
+// first; in a steady training step it always matches.
 int site_enter(uint64_t owner, const char *name, const char *type) {
     Context *context = context_current();
     int previous = context->site, found = -1;
@@ -164,7 +164,7 @@ int site_enter(uint64_t owner, const char *name, const char *type) {
     for (; i >= 0 && found < 0; i = context->sites[i].next)
         if (same_site(context, i, owner, name, type)) found = i;
     if (found < 0) found = site_add(context, owner, name, type);
-    if (found < 0) return previous; // out of memory, pending: the work runs unattributed
+    if (found < 0) return previous; // out of memory is pending: the work runs unattributed
     context->site_cursor = found + 1 < context->n_sites ? found + 1 : 0;
     context->site = found;
     for (Observer *o = context->observers; o; o = o->next)
@@ -174,7 +174,7 @@ int site_enter(uint64_t owner, const char *name, const char *type) {
 
 void site_leave(int previous) {
     Context *context = context_current();
-    if (context->site == previous) return; // entering failed: nothing was announced
+    if (context->site == previous) return; // site_enter failed and announced nothing
     for (Observer *o = context->observers; o; o = o->next)
         if (o->site_end) o->site_end(o, context->site);
     context->site = previous;
@@ -194,7 +194,7 @@ char *site_path(const Context *context, int site, char *text, size_t size) {
         int at = site;
         for (int up = 0; up < depth; up++) at = context->sites[at].parent;
         const char *name = context->sites[at].name;
-        if (!name[0]) continue; // the root layer has no name of its own
+        if (!name[0]) continue; // the root layer has no name
         int n = snprintf(text + used, size - used, "%s%s", used ? "." : "", name);
         used += n > 0 ? (size_t)n : 0;
     }

@@ -17,7 +17,7 @@ static const struct {
 #undef STATUS_ENTRY
 };
 
-enum { PATH_TEXT = 96 }; // of a layer, before a message
+enum { PATH_TEXT = 96 }; // length of a layer's path before a message
 enum { STATUS_COUNT = sizeof(statuses) / sizeof(statuses[0]) };
 
 const char *status_name(Status status) {
@@ -43,7 +43,7 @@ Status error_set(Status status, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text + used, size - used, format ? format : "an error without a message", arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++) // what it quotes may be anything
+    for (char *c = text; *c; c++) // quoted text may contain anything
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
     const char *stop = getenv("RIDGEPOINT_ABORT_ON_ERROR"); // for a debugger, never in production
     if (stop && stop[0] == '1') abort();

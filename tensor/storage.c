@@ -20,7 +20,7 @@ const char *memory_category_name(MemoryCategory category) {
 
 // ---- size classes ----------------------------------------------------------------------------
 // Multiples of 64 bytes up to 512, then eight steps per power of two: at most 12.5 % is lost, and a
-// steady step finds every size it had before.
+// steady training step finds all its sizes in the cache.
 enum { CLASS_UNIT = 64, CLASS_LINEAR = 8, CLASS_STEPS = 8 };
 
 static int size_class(int64_t bytes, int64_t *rounded) {
@@ -108,7 +108,7 @@ static void tell(const Context *context, const Storage *storage, int64_t delta) 
         if (o->storage) o->storage(o, storage, delta);
 }
 
-// sign: 1 at birth, -1 at death.
+// sign: 1 at allocation, -1 at release.
 static inline void charge(const Context *context, const Storage *storage, int sign) {
     Ledger *ledger = storage->ledger;
     int64_t delta = sign * storage->bytes;
@@ -124,7 +124,7 @@ static inline void charge(const Context *context, const Storage *storage, int si
 }
 
 // ---- storage ---------------------------------------------------------------------------------
-// The first free block of the device; with one device that is the first of the list.
+// Takes the first free block of this device; with one device, the first of the list.
 static Storage *take_free(Storage **list, const Device *device) {
     while (*list && device && (*list)->device != device) list = &(*list)->next;
     Storage *storage = *list;
@@ -132,13 +132,13 @@ static Storage *take_free(Storage **list, const Device *device) {
     return storage;
 }
 
-// A header with data behind it: from the cache, else from the system, else, when the system has no
-// more, from the system after the cache was given back.
+// Gets a header with data behind it: from the cache, else from the system, else, if the system has
+// no more, from the system after emptying the cache.
 static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     int64_t reserved = bytes;
     bool classed = bytes > 0 && device->has_data && !device->uncached;
     int index = classed ? size_class(bytes, &reserved) : -1;
-    if (bytes > INT64_MAX - ledger->live.total) return NULL; // a sum that no device has
+    if (bytes > INT64_MAX - ledger->live.total) return NULL; // more than any device has
     if (!memory_request()) return NULL;
     if (index >= 0 && !ledger->raw) {
         Storage *cached = take_free(&ledger->free_storages[index], device);
@@ -155,7 +155,7 @@ static Storage *obtain(Ledger *ledger, Device *device, int64_t bytes) {
     storage->size_class = index;
     storage->reserved = 0;
     if (bytes == 0 || !device->has_data) return storage;
-    if (ledger->raw) reserved = bytes; // so that a checker sees every byte beyond the request
+    if (ledger->raw) reserved = bytes; // lets a checker see every byte beyond the request
     storage->data = device->allocate(device, (size_t)reserved);
     if (!storage->data) {
         ledger_trim(ledger);
@@ -188,7 +188,7 @@ static void unlink_live(Ledger *ledger, Storage *storage) {
 // ---- exhausted -------------------------------------------------------------------------------
 enum { LARGEST = 3, EXHAUSTED_TEXT = 320 };
 
-// Of what is live on the device: the sum, and the largest, which are first. Returns how many.
+// Sums up the live storages on the device, and puts the largest first. Returns their number.
 static int find_largest(const Ledger *ledger, const Device *device, int64_t *sum,
                         const Storage *largest[LARGEST]) {
     int n = 0;
@@ -204,8 +204,8 @@ static int find_largest(const Ledger *ledger, const Device *device, int64_t *sum
     return n;
 }
 
-// ", 1024 of 4096 free; largest: 2048 activation in fc1, 512 data in (model)", as far as known.
-// Whatever the figures, it fits.
+// ", 1024 of 4096 free; largest: 2048 activation in fc1, 512 data in (model)", as far as known. The
+// text fits for any figures.
 static void describe_memory(const Context *context, Device *device, const Storage *const largest[],
                             int n, char text[EXHAUSTED_TEXT]) {
     DeviceMemory memory;
@@ -214,7 +214,7 @@ static void describe_memory(const Context *context, Device *device, const Storag
     if (device->memory && device->memory(device, &memory) == STATUS_OK)
         used = snprintf(text, EXHAUSTED_TEXT, ", %lld of %lld free", (long long)memory.free,
                         (long long)memory.total);
-    error_clear(); // of asking: what is to be told is that memory is out
+    error_clear(); // drops errors of this query; the message is about memory
     for (int i = 0; i < n; i++) {
         char path[48];
         site_path(context, largest[i]->site, path, sizeof path);

@@ -79,7 +79,7 @@ Tensor *tensor_from_labels_new(Shape shape, const int64_t *values) {
     return copied(tensor_new(shape, DTYPE_INT64), values);
 }
 
-// Made on the host, since no device counts.
+// Fills the tensor on the host, since no device has a kernel for this.
 Tensor *tensor_arange_new(int64_t begin, int64_t end, int64_t step) {
     uint64_t span = step > 0 ? (uint64_t)end - (uint64_t)begin : (uint64_t)begin - (uint64_t)end;
     uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
@@ -108,7 +108,7 @@ Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
     float *values = t ? memory_new((size_t)count * sizeof(float)) : NULL;
     if (!values) return tensor_filled(t, error_status());
     double step = count > 1 ? ((double)end - (double)begin) / (double)(count - 1) : 0.0;
-    for (int64_t i = 0; i < count; i++) // from the nearer end, so that both are met exactly
+    for (int64_t i = 0; i < count; i++) // counts from the nearer end, so both ends are exact
         values[i] = (float)(2 * i < count ? (double)begin + step * (double)i
                                           : (double)end - step * (double)(count - 1 - i));
     Status status = device_from_host(t->device, t->storage->data, values, (size_t)tensor_bytes(t));
@@ -116,17 +116,17 @@ Tensor *tensor_linspace_new(float begin, float end, int64_t count) {
     return tensor_filled(t, status);
 }
 
-// ---- random: made on the host, so that every device starts from the same bits ------------------
+// ---- random: made on the host, so all devices start from the same bits -------------------------
 typedef void (*Draw)(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, float *out);
 
-// Nothing is above `most`, to which a sum may be rounded.
+// Clamps to `most`, because a sum may be rounded up beyond it.
 static Status fill(Tensor *t, Draw draw, float shift, float scale, float most, const char *what) {
     Context *context = context_current();
     if (context->error.status) return context->error.status;
     t = tensor_here(t);
     if (!t || !t->storage || t->dtype != DTYPE_FLOAT32 || !tensor_is_contiguous(t))
         return error_set(STATUS_INVALID_ARGUMENT, "%s: needs a contiguous float32 tensor", what);
-    uint64_t offset = random_reserve(&context->random, t->numel); // on meta too: the same sequence
+    uint64_t offset = random_reserve(&context->random, t->numel); // even on meta
     if (!t->device->has_data || t->numel == 0) return STATUS_OK;
     t->storage->version++;
     float *staged =
@@ -163,7 +163,7 @@ Tensor *tensor_normal_new(Shape shape, float mean, float deviation) {
 }
 
 // ---- reading ---------------------------------------------------------------------------------
-// To be read and written: in a dry run that is the twin's, which has none.
+// A pointer for reading and writing. In a dry run the twin has none.
 static void *host_pointer(Tensor *t, DType dtype, const char *what) {
     char shape[SHAPE_TEXT];
     if (error_pending()) return NULL;
@@ -205,7 +205,7 @@ const char *storage_on_host(const Storage *storage, char **copy) {
     return device_to_host(device, *copy, storage->data, (size_t)storage->bytes) ? NULL : *copy;
 }
 
-// Any view, of numbers of any type, which lie at `data`.
+// Reads any view of numbers of any type; `data` is the start of the storage.
 static void read_strided(const Tensor *t, const char *data, float *out) {
     int64_t index[TENSOR_MAX_DIMS] = {0}, offset = t->offset;
     for (int64_t i = 0; i < t->numel; i++) {
@@ -225,7 +225,7 @@ Status tensor_read_floats(const Tensor *t, float *out) {
     if (!out && t->numel > 0)
         return error_set(STATUS_INVALID_ARGUMENT, "tensor_read_floats: no room to read into");
     Device *device = t->device;
-    if (!device->has_data) return device_to_host(device, out, NULL, 0); // which says so
+    if (!device->has_data) return device_to_host(device, out, NULL, 0); // sets the error
     if (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t))
         return device_to_host(device, out, tensor_raw(t), (size_t)tensor_bytes(t));
     if (t->numel == 0) return STATUS_OK;
@@ -276,7 +276,7 @@ double tensor_item(const Tensor *t) {
         error_set(STATUS_STATE, "tensor_item: the tensor has been freed");
         return (double)NAN;
     }
-    int64_t number = 0; // room for one of any type, which is not read through float: labels
+    int64_t number = 0; // room for any type; int64 must not go through float
     const void *at = t->device->has_data ? tensor_raw(t) : NULL;
     Status status = device_to_host(t->device, &number, at, (size_t)dtype_size(t->dtype));
     return status ? (double)NAN : number_at((const char *)&number, t->dtype);
