@@ -1,6 +1,6 @@
-// activations.c -- any activation by its op; and those that are one formula everywhere: sigmoid,
-// tanh, silu, three gelus, softplus, log_sigmoid, mish, softsign, tanhshrink. The others are in
-// activations_piecewise.c and relu.c, which shows an op whole.
+// activations.c -- running an activation by its op; and those with a single formula: sigmoid, tanh,
+// silu, three gelus, softplus, log_sigmoid, mish, softsign, tanhshrink. Others are in
+// activations_piecewise.c and relu.c, which shows a complete op.
 #include "tensor/ops/activations.h"
 
 SMOOTH_LIST(ACTIVATION_LOOPS)
@@ -54,8 +54,8 @@ const Op op_tanh_backward = {ACTIVATION_BACKWARD(tanh),
 // ---- silu: x sigmoid(x), also called swish ------------------------------------------------------
 Tensor *tensor_silu(Tensor *x) { return OP_RUN(op_silu, NULL, x); }
 
-// x * (1 / (1 + e^-x)); backward grad * (s * (1 + x * (1 - s))), s the sigmoid again: 5 after its 2
-// and an exp.
+// x * (1 / (1 + e^-x)); backward is grad * (s * (1 + x * (1 - s))), s being the sigmoid: 5 after
+// its 2 and an exp.
 const Op op_silu = {ACTIVATION(silu), .module = "SiLU", .infer = op_infer_same, .saves = save_input,
                     .story = STORY(.formula = "y = x (1 / (1 + e^-x))", .out = "y", .in = {"x"},
                                    .elementwise = {PER_OUTPUT, .each = 3},
@@ -159,7 +159,7 @@ const Op op_log_sigmoid_backward = {ACTIVATION_BACKWARD(log_sigmoid),
 // ---- mish: x tanh(softplus(x)) (Misra 2019) -----------------------------------------------------
 Tensor *tensor_mish(Tensor *x) { return OP_RUN(op_mish, NULL, x); }
 
-// The slope by its formula: 2 for s and 1 in t, then 6.
+// Counts for the slope: 2 for s and 1 in t, then 6.
 const Op op_mish = {ACTIVATION(mish), .module = "Mish", .infer = op_infer_same, .saves = save_input,
                     .story = STORY(.formula = "y = x tanh(log(1 + e^x))", .out = "y", .in = {"x"},
                                    .elementwise = {PER_OUTPUT, .each = 2},

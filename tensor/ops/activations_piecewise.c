@@ -1,4 +1,4 @@
-// activations_piecewise.c -- activations that choose by x: leaky_relu, relu6, hardtanh,
+// activations_piecewise.c -- activations defined piecewise: leaky_relu, relu6, hardtanh,
 // hardsigmoid, hardswish, elu, selu, celu, softshrink, hardshrink, threshold.
 #include "tensor/ops/activations.h"
 
@@ -9,8 +9,8 @@ Tensor *tensor_leaky_relu(Tensor *x, float slope) {
     return OP_RUN(op_leaky_relu, (&(OpParams){.value = {slope}}), x);
 }
 
-// A comparison and a product, forward and backward. The input is kept, not the output: a negative
-// slope would hide which side x was on.
+// A comparison and a product, forward and backward. Saves the input, not the output: a negative
+// slope would hide the sign of x.
 const Op op_leaky_relu = {ACTIVATION(leaky_relu),
                           .module = "LeakyReLU",
                           .values = {{"negative_slope", 0.01f}},
@@ -27,7 +27,7 @@ const Op op_leaky_relu_backward = {ACTIVATION_BACKWARD(leaky_relu),
 // ---- relu6: x between 0 and 6 -------------------------------------------------------------------
 Tensor *tensor_relu6(Tensor *x) { return OP_RUN(op_relu6, NULL, x); }
 
-// A hardtanh, but another layer to PyTorch, and DeepSpeed counts this one.
+// A hardtanh, but its own layer in PyTorch, and DeepSpeed counts only this one.
 const Op op_relu6 = {ACTIVATION(relu6), .module = "ReLU6", .infer = op_infer_same,
                      .saves = save_input,
                      .story = STORY(.formula = "y = x between 0 and 6", .out = "y", .in = {"x"},
@@ -113,7 +113,7 @@ const Op op_elu_backward = {ACTIVATION_BACKWARD(elu),
 // ---- selu: an elu of fixed alpha, times a fixed scale (Klambauer et al. 2017) -------------------
 Tensor *tensor_selu(Tensor *x) { return OP_RUN(op_selu, NULL, x); }
 
-// A comparison, and of both sides what the longer one takes.
+// A comparison, and the counts of the longer case.
 const Op op_selu = {ACTIVATION(selu), .module = "SELU", .infer = op_infer_same, .saves = save_input,
                     .story = STORY(.formula = "y = s x where x > 0, else k (e^x - 1)", .out = "y",
                                    .in = {"x"}, .elementwise = {PER_OUTPUT, .each = 3},
@@ -151,7 +151,7 @@ const Op op_celu_backward = {ACTIVATION_BACKWARD(celu),
                                             .elementwise = {PER_OUTPUT, .each = 3},
                                             .transcendental = {PER_OUTPUT, .each = 1})};
 
-// ---- softshrink: towards 0 by lambd, and not beyond it ------------------------------------------
+// ---- softshrink: towards 0 by lambd, stopping at 0 ----------------------------------------------
 Tensor *tensor_softshrink(Tensor *x, float lambd) {
     return OP_RUN(op_softshrink, (&(OpParams){.value = {lambd}}), x);
 }
@@ -201,7 +201,7 @@ Tensor *tensor_threshold(Tensor *x, float threshold, float value) {
     return OP_RUN(op_threshold, (&(OpParams){.value = {threshold, value}}), x);
 }
 
-// PyTorch has no defaults here; with these it is relu.
+// PyTorch has no defaults here; these make it relu.
 const Op op_threshold = {ACTIVATION(threshold),
                          .module = "Threshold",
                          .values = {{"threshold", 0.0f}, {"value", 0.0f}},

@@ -1,6 +1,6 @@
-// adaptive_avg_pool2d.c -- means of regions that cover the image, however many are asked for:
-// output i of n is the mean from floor(i size / n) up to ceil((i + 1) size / n). params:
-// window.kernel = the output's sizes; of the backward also window.input
+// adaptive_avg_pool2d.c -- means of a given number of regions that cover the image: output i of n
+// is the mean from floor(i size / n) up to ceil((i + 1) size / n). params: window.kernel = the
+// output's sizes; in backward also window.input
 #include <string.h>
 
 #include "tensor/ops/reduce.h"
@@ -26,7 +26,7 @@ static Status infer(OpCall *call) {
                      SHAPE(x->shape.dims[0], x->shape.dims[1], w->kernel[0], w->kernel[1]));
 }
 
-// y (planes, out h, out w) of x (planes, h, w): rows in lanes, their sums in double
+// y (planes, out h, out w) from x (planes, h, w): adds rows in lanes, and their sums in double
 KERNEL static Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const OpWindow *w = &call->params.window;
     int64_t outputs = pool_plane_size(call->out[0]), plane = pool_plane_size(call->in[0]);
@@ -44,7 +44,7 @@ KERNEL static Status adaptive_avg_pool2d_cpu(const OpCall *call, int64_t begin, 
     return STATUS_OK;
 }
 
-static OpWork work(const OpCall *call) { // planes, of whose elements each is in a region
+static OpWork work(const OpCall *call) { // items: planes, whose elements are all in a region
     const OpWindow *w = &call->params.window;
     return (OpWork){.items = pool_plane_count(call->in[0]),
                     .cost = (double)op_window_held(w, 0) * (double)op_window_held(w, 1)};
@@ -66,7 +66,7 @@ const Op op_adaptive_avg_pool2d = {
     .story = STORY(.formula = "y = the mean of each region of x", .out = "y", .in = {"x"},
                    .elementwise = {.basis = PER_REGION}, .kind = KIND_ADAPTIVE_POOL)};
 
-// ---- backward: zeros, plus each gradient's share in its region ---------------------------------
+// ---- backward: zeros, plus each gradient's share over its region -------------------------------
 KERNEL static Status adaptive_avg_pool2d_backward_cpu(const OpCall *call, int64_t begin,
                                                       int64_t end) {
     const OpWindow *w = &call->params.window;

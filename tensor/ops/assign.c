@@ -1,5 +1,4 @@
-// assign.c -- what writes numbers that are there, or are given: fill, assign, accumulate,
-// contiguous.
+// assign.c -- ops that write given or existing numbers: fill, assign, accumulate, contiguous.
 #include "tensor/ops/elementwise.h"
 
 // ---- fill: every element becomes params.value[0], in place --------------------------------------
@@ -9,11 +8,11 @@ Status tensor_fill(Tensor *x, float value) {
 }
 
 static Status fill_infer(OpCall *call) {
-    (void)call; // no output: it writes its input
+    (void)call; // no output: it writes to its input
     return STATUS_OK;
 }
 
-static OpCost fill_cost(const OpCall *call) { // what was there is not read
+static OpCost fill_cost(const OpCall *call) { // the old values are not read
     return (OpCost){.bytes_written = (uint64_t)tensor_bytes(call->in[0])};
 }
 
@@ -33,11 +32,11 @@ const Op op_fill = {.id = OP_fill,
                     .mutates = mutates_all,
                     .story = STORY(.formula = "x = a constant", .in = {"x"})};
 
-// A part of what is written is read as it was before: another view of the same buffer is copied.
+// True if the source must be copied first: another view of the same buffer may overlap.
 static bool overlaps(const Tensor *into, const Tensor *value) {
     return into && value && into->storage == value->storage &&
            !(into->offset == value->offset && tensor_is_contiguous(into) &&
-             tensor_is_contiguous(value)); // else they are element for element the same
+             tensor_is_contiguous(value)); // otherwise equal, element for element
 }
 
 // ---- assign: into = from, in place; it may be a view --------------------------------------------
@@ -57,10 +56,10 @@ static Status assign_infer(OpCall *call) {
                             "the elements of dimension %d are one in memory. HINT: write what was "
                             "expanded",
                             d);
-    return STATUS_OK; // no output: it writes its first input
+    return STATUS_OK; // no output: it writes to its first input
 }
 
-static OpCost assign_cost(const OpCall *call) { // what was there is not read
+static OpCost assign_cost(const OpCall *call) { // the old values are not read
     return (OpCost){.bytes_read = (uint64_t)tensor_distinct_bytes(call->in[1]),
                     .bytes_written = (uint64_t)tensor_bytes(call->in[0])};
 }
@@ -70,7 +69,7 @@ static bool assign_mutates(const OpCall *call, int input) {
     return input == 0;
 }
 
-// Where row r, along the last dimension, begins.
+// Offset of row r, along the last dimension.
 static int64_t row_offset(const Tensor *t, int64_t r) {
     int64_t offset = 0;
     for (int d = t->shape.ndim - 2; d >= 0; d--) {
@@ -130,7 +129,7 @@ const Op op_accumulate = {.id = OP_accumulate,
                           .story = STORY(.formula = "y = x + more", .out = "y", .in = {"x", "more"},
                                          .elementwise = {PER_OUTPUT, .each = 1})};
 
-// ---- contiguous: a strided view in row-major order, whatever its element type -------------------
+// ---- contiguous: copies a strided view in row-major order, for any dtype ------------------------
 Tensor *tensor_contiguous(Tensor *x) {
     if (x && x->storage && tensor_is_contiguous(x)) return error_pending() ? NULL : x;
     return OP_RUN(op_contiguous, NULL, x);

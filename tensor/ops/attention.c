@@ -1,7 +1,7 @@
-// attention.c -- y = softmax(q . k^T scale + mask) . v, of each head by itself, with dropout of the
-// probabilities. They are made tile by tile, a row's maximum and sum corrected as tiles come
-// (Milakov and Gimelshein 2018; Dao et al. 2022), and never stored: what is left is y and each
-// row's logsumexp, from which attention_backward makes them again.
+// attention.c -- y = softmax(q . k^T scale + mask) . v for each head, with dropout of the
+// probabilities. They are computed tile by tile, correcting a row's maximum and sum with each tile
+// (Milakov and Gimelshein 2018; Dao et al. 2022), and never stored: the op keeps y and each row's
+// logsumexp, from which attention_backward computes them again.
 // params: value = {scale, p}, flags: ATTENTION_CAUSAL; seed and offset are stored in the call
 #include "tensor/ops/attention.h"
 
@@ -24,7 +24,7 @@ Tensor *attention_operand(Tensor *t) {
     return t && t->shape.ndim >= 2 && !attention_readable(t) ? tensor_contiguous(t) : t;
 }
 
-// 1 / sqrt(d) where nobody says; of nothing the scores are 0 anyway.
+// The default is 1 / sqrt(d); for d = 0 the scores are 0 anyway.
 static float scale_of(const Tensor *q, float scale) {
     int64_t d = q && q->shape.ndim ? q->shape.dims[q->shape.ndim - 1] : 1;
     return scale != 0.0f ? scale : d > 0 ? (float)(1.0 / sqrt((double)d)) : 1.0f;
@@ -65,7 +65,7 @@ static Status check_sizes(const OpCall *call) {
                         (long long)from_end(k, 2), (long long)from_end(v, 2));
     for (int i = 0; i < ndim - 2; i++) {
         int64_t queries = q->shape.dims[i], keys = k->shape.dims[i];
-        bool heads = i == ndim - 3; // some of the queries' may share one of the keys'
+        bool heads = i == ndim - 3; // several heads of queries may share one of keys
         bool fits = queries == keys || (heads && keys > 0 && queries % keys == 0);
         if (!fits || keys != v->shape.dims[i])
             return op_error(call, STATUS_SHAPE,
@@ -122,8 +122,8 @@ static Status attention_infer(OpCall *call) {
 }
 
 // ---- the kernel -----------------------------------------------------------------------------
-// One row of a tile's products becomes probabilities, not yet divided by their sum. The maximum and
-// the sum so far, and y, are corrected by a larger maximum.
+// Turns one row of a tile's products into probabilities, not yet divided by their sum. A larger
+// maximum rescales the sum so far, and y.
 KERNEL static void add_row(const Attention *a, AttentionTile tile, int64_t row, float *x,
                            float *largest, float *sum, float *y) {
     int64_t n = tile.keys;
@@ -155,7 +155,7 @@ static void add_values(const Attention *a, AttentionTile tile, const float *prob
     if (a->e > 0) gemm_alone(&gemm);
 }
 
-// Of a row without keys y is 0, and so is the sum.
+// A row without keys gets y = 0; its sum is 0, too.
 KERNEL static void divide_rows(const Attention *a, int64_t rows, const float *sum, float *y,
                                float *logsumexp) {
     for (int64_t r = 0; r < rows; r++) {
@@ -167,7 +167,7 @@ KERNEL static void divide_rows(const Attention *a, int64_t rows, const float *su
 
 static int64_t tiles_of(const Attention *a) { return (a->s + ATTENTION_ROWS - 1) / ATTENTION_ROWS; }
 
-// An item: some rows of a matrix of queries.
+// An item: some rows of one matrix of queries.
 static void forward_item(const AttentionJob *job, int64_t item, float *workspace) {
     const Attention *a = &job->of;
     AttentionTile tile = {.matrix = item / tiles_of(a)};
@@ -261,8 +261,8 @@ static int attention_factors_of(const Shape in[], Shape out, const OpParams *par
     return n;
 }
 
-// Beside the softmax's: a product each for the scale, an add for a mask and for causality, which is
-// one; for dropout a comparison and a product.
+// Adds to the softmax's counts: a product per score for the scale, an add for a mask and one for
+// causality, which counts as a mask; for dropout a comparison and a product.
 static void attention_vary(OpStory *story, const OpParams *params, unsigned given) {
     bool mask = given & SAVE_IN(MASK), causal = params->flags & ATTENTION_CAUSAL;
     bool drops = params->value[1] > 0.0f;

@@ -1,14 +1,14 @@
-// attention_backward.c -- dq, dk and dv of an attention, of which those are written that are
-// wanted. The probabilities P = e^(score - logsumexp) are made again, tile by tile; then dP = dy .
-// v^T, dS = P (dP - sum(dP P)) scale, dq = dS . k, dk = dS^T . q, dv = P^T . dy. The sum over a
-// row's keys is that of dy y over its values, of which there are fewer. params: as attention's,
-// with flags ATTENTION_DQ, ATTENTION_DK, ATTENTION_DV for what is wanted
+// attention_backward.c -- those of dq, dk and dv of an attention that are wanted. Computes the
+// probabilities P = e^(score - logsumexp) again, tile by tile; then dP = dy . v^T, dS = P (dP -
+// sum(dP P)) scale, dq = dS . k, dk = dS^T . q, dv = P^T . dy. The sum over a row's keys equals
+// that of dy y over its values, which are fewer. params: as attention's, plus the flags
+// ATTENTION_DQ, ATTENTION_DK, ATTENTION_DV for the wanted ones
 #include "tensor/ops/attention.h"
 
 #include "tensor/gemm.h"
 #include "tensor/ops/reduce.h"
 
-enum { DY, Q, K, V, Y, LOGSUMEXP, MASK }; // inputs; v and y only where dq or dk is wanted
+enum { DY, Q, K, V, Y, LOGSUMEXP, MASK }; // inputs; v and y only if dq or dk is wanted
 
 static Status backward_infer(OpCall *call) {
     int n = 0;
@@ -22,7 +22,7 @@ static Status backward_infer(OpCall *call) {
     return STATUS_OK;
 }
 
-// Where the gradients are: NULL for what is not wanted.
+// Destinations of the gradients; NULL if not wanted.
 typedef struct Gradients {
     float *dq, *dk, *dv;
 } Gradients;
@@ -36,26 +36,26 @@ static Gradients gradients_of(const OpCall *call) {
     return g;
 }
 
-typedef struct Rows { // of a tile
+typedef struct Rows { // rows of a tile
     AttentionTile tile;
     const float *dy; // (rows, e), `step` apart
     const float *logsumexp;
     int64_t step;
     float *sums;   // (rows): sum(dy y)
     float *p, *ds; // (rows, keys)
-    bool whole;    // a tile has all keys that its rows see
+    bool whole;    // the tile has all keys that its rows see
 } Rows;
 
-// In the logsumexp of large scores there is not much left of the sum: a tile that has all keys of
-// its rows makes it anew.
+// A logsumexp of large scores keeps few digits of the sum, so a tile with all keys of its rows
+// computes the sum again.
 MATH_INLINE void divide_by_sum(float *p, int64_t n) {
     float sum = reduce_sum(p, n), scale = sum == 0.0f ? 1.0f : 1.0f / sum;
     for (int64_t j = 0; j < n; j++) p[j] *= scale;
 }
 
-// The products of p become what multiplies dy in dv, and those of ds, dP, become dS. Where a tile
-// has all keys of a row, the sum is of dP P itself: what rounding did to dP then goes out again
-// where one key has nearly all the weight.
+// Turns the products in p into the factors of dy in dv, and those in ds, dP, into dS. If a tile has
+// all keys of a row, it sums dP P directly: this cancels dP's rounding errors if one key has nearly
+// all the weight.
 KERNEL static void differentiate_row(const Attention *a, const Rows *rows, int64_t row, bool deep) {
     AttentionTile tile = rows->tile;
     float *p = rows->p + row * tile.keys, *ds = rows->ds + row * tile.keys, sum = rows->sums[row];
@@ -73,7 +73,7 @@ KERNEL static void differentiate_row(const Attention *a, const Rows *rows, int64
         for (int64_t j = 0; j < tile.keys; j++) p[j] *= factor[j];
 }
 
-// c + = a^T . b, or without the transposition; n columns of b are added to
+// c += a^T . b, or a . b if not transposed; adds to n columns of b
 static void add_product(const float *a, bool transposed, AttentionTile tile, const float *b,
                         int64_t ldb, float *c, int64_t n) {
     Gemm gemm = {.trans_a = transposed, .add = true, .n = n, .a = a, .b = b, .c = c};
@@ -120,7 +120,7 @@ KERNEL static void sum_rows(const Attention *a, const Rows *rows, const float *y
         rows->sums[r] = reduce_dot(rows->dy + r * rows->step, y + r * a->e, a->e);
 }
 
-// All rows and keys of one matrix of queries.
+// Handles all rows and keys of one matrix of queries.
 static void add_matrix(const AttentionJob *job, int64_t matrix, float *workspace) {
     const Attention *a = &job->of;
     const OpCall *call = job->call;
@@ -193,7 +193,7 @@ static Status attention_backward_cpu(const OpCall *call, int64_t begin, int64_t 
 }
 
 // ---- counts ---------------------------------------------------------------------------------
-// As by the formula, which has kept the probabilities: dP and dv take e, dq and dk take d.
+// Counts as for the formula, which keeps the probabilities: dP and dv take e, dq and dk take d.
 static int backward_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     (void)out;
     int last = in[Q].ndim - 1, n = 0;
@@ -207,7 +207,7 @@ static int backward_factors(const Shape in[], Shape out, const OpParams *params,
     return n;
 }
 
-// A softmax's gradient has 4 t - 1 for a row of t, the scale a product for each score, dropout too.
+// A softmax's gradient takes 4 t - 1 for a row of t; scale and dropout a product per score each.
 static void backward_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)given;
     static const char *const formulas[8] = {

@@ -1,18 +1,18 @@
-// attention_formula.c -- attention as its formula says, op by op: what the fused one is compared
-// with, and what it costs to store the scores.
+// attention_formula.c -- attention by its formula, op by op: a reference for the fused op, and a
+// measure of the cost of storing scores.
 #include "tensor/ops/attention.h"
 
 #include "tensor/context.h"
 #include "tensor/ops.h"
 
-// A call's further intermediates go as soon as the next one is there: what backward needs, the tape
-// keeps.
+// Releases an intermediate as soon as the next one is computed: the tape keeps those that backward
+// needs.
 static Tensor *then(Tensor *next, Tensor *used) {
     if (used && next != used) tensor_release(used);
     return next;
 }
 
-// x + (0 where a query sees a key, -infinity where it is too early) of (s, t)
+// x + (0 where a query sees a key, -infinity where the key is later) for scores (s, t)
 static Tensor *add_causal_mask(Tensor *scores, int64_t s, int64_t t) {
     Context *context = context_current();
     Device *before = context->device;
@@ -25,7 +25,7 @@ static Tensor *add_causal_mask(Tensor *scores, int64_t s, int64_t t) {
     return sum;
 }
 
-// (..., h, s, d) as (..., h / group, group s, d), so that a matrix of keys is met once.
+// (..., h, s, d) as (..., h / group, group s, d), so each matrix of keys is used once.
 static Tensor *joined(Tensor *q, const Tensor *k) {
     if (!q || !k || q->shape.ndim < 3 || k->shape.ndim != q->shape.ndim) return q;
     int head = q->shape.ndim - 3;
@@ -37,7 +37,7 @@ static Tensor *joined(Tensor *q, const Tensor *k) {
     return tensor_reshape(q, shape);
 }
 
-// x (..., n) with the leading dimensions of `like`.
+// Reshapes x (..., n) to the leading dimensions of `like`.
 static Tensor *led_as(Tensor *x, const Tensor *like) {
     if (!x || !like) return NULL;
     Shape shape = like->shape;
@@ -49,7 +49,7 @@ static Tensor *led_as(Tensor *x, const Tensor *like) {
 Tensor *tensor_attention_by_formula(Tensor *q, Tensor *k, Tensor *v, Tensor *mask,
                                     AttentionOptions options) {
     if (!q || !k || !v || q->shape.ndim < 2 || k->shape.ndim < 2)
-        return tensor_attention(q, k, v, mask, options); // which says what is wrong
+        return tensor_attention(q, k, v, mask, options); // sets the error
     int64_t d = q->shape.dims[q->shape.ndim - 1];
     float scale = options.scale != 0.0f ? options.scale
                   : d > 0               ? (float)(1.0 / sqrt((double)d))

@@ -1,5 +1,5 @@
-// attention_tiles.c -- what the attention and its gradients do with a tile of queries by keys on
-// the CPU, and how their items are shared among threads.
+// attention_tiles.c -- work on a tile of queries by keys on the CPU, for attention and its
+// gradients, and the distribution of their items to threads.
 #include "tensor/context.h"
 #include "tensor/gemm.h"
 #include "tensor/ops/attention.h"
@@ -53,7 +53,7 @@ static void run_slots(void *argument, int64_t begin, int64_t end) {
     const AttentionJob *job = argument;
     for (int64_t slot = begin; slot < end; slot++)
         for (int64_t i = slot; i < job->items;
-             i += job->slots) // later rows see more keys: by turns
+             i += job->slots) // alternates, as later rows see more keys
             job->item(job, i, job->call->workspace + slot * job->floats);
 }
 

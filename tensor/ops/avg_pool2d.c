@@ -1,5 +1,5 @@
-// avg_pool2d.c -- the mean under each window; padding is 0, and counts unless POOL_EXCLUDE_PAD.
-// What a last window has beyond the padding (POOL_CEIL) never counts. params: window, flags
+// avg_pool2d.c -- the mean of each window; padding is 0, and counts unless POOL_EXCLUDE_PAD is set.
+// The part of a last window beyond the padding (POOL_CEIL) never counts. params: window, flags
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/window.h"
 
@@ -16,7 +16,7 @@ static Status avg_pool2d_infer(OpCall *call) {
     return pool_infer(call);
 }
 
-// ---- parts of rows, as of max_pool2d.c ---------------------------------------------------------
+// ---- parts of rows, as in max_pool2d.c ---------------------------------------------------------
 enum { PART = 256 };
 
 typedef struct Part { // outputs (oh, begin..) of one plane
@@ -24,7 +24,7 @@ typedef struct Part { // outputs (oh, begin..) of one plane
     float sum[PART];
 } Part;
 
-// Taps (i, j) over a part: sum += x, or, backward, x += sum. `x` is a plane.
+// Walks the taps (i, j) over a part: sum += x, or in backward x += sum. `x` is a plane.
 MATH_INLINE void walk_taps(const OpWindow *w, Part *part, float *x, bool backward) {
     for (int64_t i = 0; i < w->kernel[0]; i++) {
         int64_t ih = window_place(w, 0, part->oh, i), stride = w->stride[1];
@@ -47,7 +47,7 @@ MATH_INLINE void walk_taps(const OpWindow *w, Part *part, float *x, bool backwar
     }
 }
 
-// to = from / how many elements of its window count
+// to = from / number of elements of its window that count
 MATH_INLINE void divide_part(const OpWindow *w, unsigned flags, const Part *part, const float *from,
                              float *to) {
     int64_t rows = window_count(w, 0, part->oh, flags);
@@ -55,7 +55,7 @@ MATH_INLINE void divide_part(const OpWindow *w, unsigned flags, const Part *part
         to[o] = from[o] / (float)(rows * window_count(w, 1, part->begin + o, flags));
 }
 
-// y (planes, ho, wo) of x (planes, h, w); or, backward, dx of dy
+// y (planes, ho, wo) from x (planes, h, w); in backward, dx from dy
 MATH_INLINE void pool_range(const OpCall *call, const Tensor *image, const Tensor *outputs,
                             int64_t begin, int64_t end, bool backward) {
     const OpWindow *w = &call->params.window;
@@ -105,7 +105,7 @@ const Op op_avg_pool2d = {.id = OP_avg_pool2d,
                               STORY(.formula = "y = the mean under each window of x", .out = "y",
                                     .in = {"x"}, .kind = KIND_POOL, .vary = avg_pool2d_vary)};
 
-// ---- backward: zeros, plus each gradient's share under its window ------------------------------
+// ---- backward: zeros, plus each gradient's share over its window -------------------------------
 KERNEL static Status avg_pool2d_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     pool_range(call, call->out[0], call->in[0], begin, end, true);
     return STATUS_OK;

@@ -1,12 +1,12 @@
 // batch_norm.c -- y = (x - mean) rstd weight + bias in training: mean and rstd = 1 / sqrt(variance
-// + epsilon) of each channel, over all else (Ioffe, Szegedy 2015); and running statistics follow,
-// in place. params: value = {epsilon, momentum}
+// + epsilon) of each channel, over all other dimensions (Ioffe, Szegedy 2015); updates running
+// statistics in place. params: value = {epsilon, momentum}
 #include "tensor/ops/batch_norm.h"
 
 #include <math.h>
 
 enum { X, WEIGHT, BIAS, RUNNING_MEAN, RUNNING_VARIANCE, BATCHES }; // inputs; and outputs:
-enum { Y, MEAN, RSTD };                                            // those of every norm first
+enum { Y, MEAN, RSTD };                                            // as every norm's, in this order
 
 Tensor *tensor_batch_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon,
                           RunningStatistics running) {
@@ -15,7 +15,7 @@ Tensor *tensor_batch_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsilon
                   running.batches);
 }
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- checks ------------------------------------------------------------------------------------
 Status batch_norm_check(const OpCall *call) {
     static const char *const names[] = {"", "weight", "bias", "running mean", "running variance"};
     const Shape *x = &call->in[X]->shape;
@@ -67,7 +67,7 @@ static bool batch_norm_mutates(const OpCall *call, int input) {
 }
 
 // ---- statistics --------------------------------------------------------------------------------
-// As norm_moments, of a channel x: of planes that are apart, or of some columns.
+// As norm_moments, for a channel x that consists of separate planes.
 MATH_INLINE Moments plane_moments(const float *x, Channels of) {
     int64_t step = channels_step(of);
     double n = (double)channels_size(of), sum = 0.0;
@@ -113,7 +113,7 @@ MATH_INLINE double sum_few(const double *x, int64_t n) {
     return sum;
 }
 
-// Of `count` narrow channels at x, side by side.
+// Moments of `count` narrow adjacent channels at x.
 MATH_INLINE void column_moments(const float *x, Channels of, int64_t count, Moments *moments) {
     int64_t width = count * of.plane;
     double n = (double)channels_size(of);
@@ -133,7 +133,7 @@ MATH_INLINE void column_moments(const float *x, Channels of, int64_t count, Mome
     }
 }
 
-// Of a channel whose sum, or whose squares, a float does not hold: too large, or too small.
+// For channels whose sum or squares are too large or too small for a float.
 static Moments moments_in_double(const float *x, Channels of) {
     int64_t step = channels_step(of);
     double n = (double)channels_size(of), mean = 0.0, variance = 0.0;
@@ -145,7 +145,7 @@ static Moments moments_in_double(const float *x, Channels of) {
             double d = (double)x[s * step + j] - mean;
             variance += d * d / n;
         }
-    float about = (float)mean; // an infinite one has no rest
+    float about = (float)mean; // an infinite mean has no rest
     return (Moments){about, isinf(about) ? 0.0f : (float)(mean - (double)about), variance};
 }
 
@@ -153,7 +153,7 @@ static Moments moments_in_double(const float *x, Channels of) {
 typedef struct Training {
     const OpCall *call;
     Channels of;
-    double momentum; // of this batch
+    double momentum; // weight of this batch
 } Training;
 
 static void follow(const Training *t, int64_t c, double mean, double variance) {
@@ -163,13 +163,13 @@ static void follow(const Training *t, int64_t c, double mean, double variance) {
     variances[c] = math_follow(variances[c], unbiased, t->momentum);
 }
 
-// Writes down what is known of channel c, and says what to make of it.
+// Stores the statistics of channel c, and returns its Affine.
 static Affine channel_end(const Training *t, int64_t c, Moments m) {
     const OpCall *call = t->call;
     double epsilon = (double)call->params.value[0];
     if (!norm_square_holds(m.variance, epsilon))
         m = moments_in_double(call_in(call, X) + c * t->of.plane, t->of);
-    if (m.variance < 0.0) m.variance = 0.0; // rounded
+    if (m.variance < 0.0) m.variance = 0.0; // due to rounding
     float rstd = (float)(1.0 / sqrt(m.variance + epsilon));
     call_out(call, MEAN)[c] = m.about + m.rest;
     call_out(call, RSTD)[c] = rstd;
@@ -217,7 +217,7 @@ static Status batch_norm_cpu(const OpCall *call, int64_t begin, int64_t end) {
         int64_t batches = ++*tensor_indices(call->in[BATCHES]);
         training.momentum = math_batch_momentum(call->params.value[1], batches);
     }
-    if (channels_size(training.of) == 0) { // of nothing, and nothing follows
+    if (channels_size(training.of) == 0) { // empty channels; running statistics stay
         for (int64_t c = 0; c < training.of.count; c++)
             call_out(call, MEAN)[c] = call_out(call, RSTD)[c] = NAN;
         return STATUS_OK;
@@ -257,8 +257,8 @@ static void training_vary(OpStory *story, const OpParams *params, unsigned given
 static const DTypeSignature batch_norm_dtypes[] = {
     {6, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_INT64}}};
 
-// As a layer norm, whose row is a channel. Running statistics take per channel 3 for the mean, 3
-// for the variance, and 1 to unbias it.
+// As a layer norm with a channel as row. Per channel, running statistics take 3 for the mean, 3 for
+// the variance, and 1 to unbias it.
 const Op op_batch_norm = {
     .id = OP_batch_norm,
     .name = "batch_norm",

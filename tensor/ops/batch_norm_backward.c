@@ -1,6 +1,6 @@
-// batch_norm_backward.c -- the gradients of a batch norm, each channel by itself: of x, weight and
-// bias at once, from two sums over dy and x, and where dx is wanted one pass more. In evaluation
-// mean and variance are constants, and dx takes no sum.
+// batch_norm_backward.c -- the gradients of a batch norm, channel by channel: of x, weight and bias
+// together, from two sums over dy and x, with a second pass if dx is wanted. In evaluation, mean
+// and variance are constants, and dx needs no sum.
 // params: value[0] = epsilon (evaluation), flags: NORM_WANTS_X, _WEIGHT, _BIAS
 #include "tensor/ops/batch_norm.h"
 
@@ -13,7 +13,7 @@ enum { DY, X, WEIGHT, MEAN, SPREAD }; // inputs; the last is rstd, or in evaluat
 typedef struct Backward {
     const OpCall *call;
     Channels of;
-    bool training, sums; // by the statistics of this batch; are sums wanted?
+    bool training, sums; // training: uses the statistics of this batch; sums: sums are wanted
 } Backward;
 
 static Backward backward_of(const OpCall *call) {
@@ -22,7 +22,7 @@ static Backward backward_of(const OpCall *call) {
     return (Backward){call, channels_of(call->in[DY]), training, sums};
 }
 
-// As inputs go: those of what is wanted. dx is like dy, the others have a number for each channel.
+// The wanted outputs, in the order of the inputs: dx is like dy, others have a number per channel.
 static Status gradients_infer(OpCall *call) {
     int n = 0;
     Shape channels = SHAPE(call->in[DY]->shape.dims[1]);
@@ -34,14 +34,14 @@ static Status gradients_infer(OpCall *call) {
     return status;
 }
 
-static float *wanted(const OpCall *call, unsigned want) { // its output; NULL: it is not wanted
+static float *wanted(const OpCall *call, unsigned want) { // the output for it; NULL: not wanted
     unsigned flags = call->params.flags;
     if (!(flags & want)) return NULL;
     return call_out(call, __builtin_popcount(flags & (want - 1)));
 }
 
 // ---- a channel ---------------------------------------------------------------------------------
-typedef struct GradientPlane { // dy and x (n); x NULL: nobody asks for z
+typedef struct GradientPlane { // dy and x (n); x NULL: z is not needed
     const float *dy, *x;
     float mean, rstd;
 } GradientPlane;
@@ -57,7 +57,7 @@ typedef struct Slope { // dx = (dy - first - (x - mean) second) scale
 } Slope;
 
 static float rstd_of(const Backward *b, int64_t c) {
-    if (!b->call->in[SPREAD]) return 0.0f; // dbias alone
+    if (!b->call->in[SPREAD]) return 0.0f; // only dbias is wanted
     float spread = call_in(b->call, SPREAD)[c];
     if (b->training) return spread;
     return (float)(1.0 / sqrt((double)spread + (double)b->call->params.value[0]));
@@ -70,7 +70,7 @@ static GradientPlane plane_of(const Backward *b, int64_t c) {
                            call->in[MEAN] ? call_in(call, MEAN)[c] : 0.0f, rstd_of(b, c)};
 }
 
-// Writes down the sums of channel c, and says what dx is by them.
+// Stores the sums of channel c, and returns the coefficients of its dx.
 static Slope channel_end(const Backward *b, int64_t c, float rstd, NormSums sums) {
     float *dweight = wanted(b->call, NORM_WANTS_WEIGHT), *dbias = wanted(b->call, NORM_WANTS_BIAS);
     double n = (double)channels_size(b->of);
@@ -110,7 +110,7 @@ KERNEL static void wide_channels(void *argument, int64_t begin, int64_t end) {
         if (b->sums && x) {
             sums = plane_sums(plane, b->of);
         } else if (b->sums) {
-            plane.x = NULL; // known where it is inlined
+            plane.x = NULL; // a constant for the inlined loop
             sums = plane_sums(plane, b->of);
         }
         Slope slope = channel_end(b, c, plane.rstd, sums);
@@ -125,14 +125,14 @@ KERNEL static void wide_channels(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-// ---- narrow planes: some channels' columns, side by side ---------------------------------------
+// ---- narrow planes: the columns of adjacent channels -------------------------------------------
 typedef struct GradientTile {
     double bias[CHANNEL_TILE], weight[CHANNEL_TILE]; // sums down the columns
     float mean[CHANNEL_TILE], rstd[CHANNEL_TILE];
     float first[CHANNEL_TILE], second[CHANNEL_TILE], scale[CHANNEL_TILE];
 } GradientTile;
 
-// As reduce_add_rows: some rows in float, their sums in double.
+// As reduce_add_rows: adds some rows in float, and their sums in double.
 MATH_INLINE void add_columns(const float *dy, const float *x, Channels of, int64_t width,
                              GradientTile *tile) {
     int64_t step = channels_step(of);
@@ -233,7 +233,7 @@ static Status gradients_cpu(const OpCall *call, int64_t begin, int64_t end) {
 static void training_vary(OpStory *story, const OpParams *params, unsigned given) {
     bool weight = given & SAVE_IN(WEIGHT), dweight = params->flags & NORM_WANTS_WEIGHT;
     bool dbias = params->flags & NORM_WANTS_BIAS;
-    if (params->flags & NORM_WANTS_X) { // whose sums are dweight and dbias
+    if (params->flags & NORM_WANTS_X) { // its sums are dweight and dbias
         story->elementwise = (OpRule){PER_CHANNEL, .each = 9, .more = weight};
         if (weight) story->formula = "dx = (dy - mean(dy) - z mean(dy z)) rstd weight" Z_FORMULA;
         return;
@@ -272,8 +272,8 @@ static void eval_vary(OpStory *story, const OpParams *params, unsigned given) {
     if (rstd) story->transcendental = (OpRule){PER_CHANNEL, .more = 1};
 }
 
-// Per element: the sum of dy 1, z 2, the sum of dy z 2, dx 4, where n - 1 adds and the division of
-// a mean make n. rstd times weight is one per channel.
+// Per element: sum of dy 1, z 2, sum of dy z 2, dx 4; the n - 1 adds and the division of a mean
+// count as n. rstd times weight is one per channel.
 const Op op_batch_norm_backward = {
     .id = OP_batch_norm_backward,
     .name = "batch_norm_backward",

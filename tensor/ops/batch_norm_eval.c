@@ -1,5 +1,5 @@
-// batch_norm_eval.c -- y = (x - mean) rstd weight + bias in evaluation: by running statistics,
-// which stay as they are; rstd = 1 / sqrt(variance + epsilon). params: value[0] = epsilon
+// batch_norm_eval.c -- y = (x - mean) rstd weight + bias in evaluation: uses running statistics
+// without changing them; rstd = 1 / sqrt(variance + epsilon). params: value[0] = epsilon
 #include "tensor/ops/batch_norm.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static Status eval_infer(OpCall *call) {
     return batch_norm_check(call) ? error_status() : op_output_like(call, Y, call->in[X]);
 }
 
-static OpWork eval_work(const OpCall *call) { // planes, or channels
+static OpWork eval_work(const OpCall *call) { // items: planes, or channels
     Channels of = channels_of(call->in[X]);
     if (channels_are_narrow(of)) return channels_work(of);
     return (OpWork){.items = of.samples * of.count, .cost = (double)of.plane};

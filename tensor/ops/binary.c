@@ -1,6 +1,5 @@
-// binary.c -- ops of two tensors, element by element, broadcast as NumPy does: add, sub, mul, div,
-// maximum, minimum; of whole numbers, too. Not here: remainder.c, pow_tensor.c, and comparisons in
-// compare.c.
+// binary.c -- element-wise ops of two tensors, broadcast as in NumPy: add, sub, mul, div, maximum,
+// minimum; for int64, too. Not here: remainder.c, pow_tensor.c, and comparisons in compare.c.
 #include "tensor/ops/elementwise.h"
 
 // ---- add: a + b ---------------------------------------------------------------------------------
@@ -46,7 +45,7 @@ static Status sub_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     if (call_needs(saved, 0) && backward_sum_to(&grad_in[0], grad_out[0], saved->in[0]))
         return error_status();
     if (!call_needs(saved, 1)) return STATUS_OK;
-    Tensor *reduced = NULL; // sum first: there is less to negate
+    Tensor *reduced = NULL; // sum before negating fewer elements
     if (backward_sum_to(&reduced, grad_out[0], saved->in[1])) return error_status();
     return OP_INTO(&grad_in[1], op_neg, NULL, reduced);
 }
@@ -72,7 +71,7 @@ KERNEL static Status mul_whole(const OpCall *call, int64_t begin, int64_t end) {
     return whole_range(call, begin, end, math_whole_mul, false);
 }
 
-// Each factor's gradient is the other factor.
+// The gradient of each factor is grad times the other factor.
 static Status mul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     for (int i = 0; i < 2; i++)
         if (call_needs(saved, i) &&
@@ -143,7 +142,7 @@ KERNEL static Status maximum_whole(const OpCall *call, int64_t begin, int64_t en
     return whole_range(call, begin, end, math_whole_max, false);
 }
 
-// Of a minimum an input gets the gradient where in a maximum the other one would.
+// A minimum gives an input its gradient where a maximum would give it to the other one.
 static Status choice_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], bool smaller) {
     for (int i = 0; i < 2; i++) {
         if (!call_needs(saved, i)) continue;
@@ -161,7 +160,7 @@ static Status maximum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *
     return choice_backward(saved, grad_out[0], grad_in, false);
 }
 
-// ---- backward: grad where mine is larger, half of it where both are equal -----------------------
+// ---- backward: grad where mine is larger, half of it if both are equal --------------------------
 KERNEL static Status maximum_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     Broadcast rows = broadcast_of(call, 3);
     const int64_t *step = rows.step;
@@ -189,8 +188,8 @@ const Op op_maximum = {.id = OP_maximum,
                        .saves = save_inputs,
                        .story = STORY(.formula = "y = max(a, b)", .out = "y", .in = {"a", "b"},
                                       .elementwise = {PER_OUTPUT, .each = 1})};
-// Inputs: grad, which has the shape of the result, and mine and other, which may be broadcast to
-// it. Two comparisons, and a product with 0, 1/2 or 1.
+// Inputs: grad, with the result's shape; mine and other, which may be broadcast to it. Counts: two
+// comparisons, and a product with 0, 1/2 or 1.
 const Op op_maximum_backward = {
     .id = OP_maximum_backward,
     .name = "maximum_backward",

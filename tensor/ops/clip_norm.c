@@ -1,8 +1,8 @@
-// clip_norm.c -- scales gradients so that their common Euclidean norm is at most params.value[0]
-// in place; outputs: the norm before (), and the partial sums it was added up from
+// clip_norm.c -- scales gradients in place so that their common Euclidean norm is at most
+// params.value[0]; outputs: the norm before scaling (), and its partial sums
 #include "tensor/ops/reduce.h"
 
-enum { CHUNK = 1 << 14 }; // elements behind one partial sum: fixed, so that no thread count matters
+enum { CHUNK = 1 << 14 }; // elements per partial sum: constant, to be independent of threads
 
 Tensor *tensor_clip_norm(Tensor *const tensors[], int n_tensors, float max_norm) {
     OpCall call = {.op = &op_clip_norm,

@@ -1,6 +1,6 @@
-// compare.c -- comparisons of two tensors, and conditions joined, element by element, broadcast as
-// NumPy does: 1 where they hold, else 0. They have no slope anywhere, and so no backward: their
-// results want no gradient.
+// compare.c -- element-wise comparisons of two tensors, and logic of conditions, broadcast as in
+// NumPy: 1 where true, else 0. Their slope is 0 everywhere, so they have no backward and their
+// results need no gradient.
 #include "tensor/ops/elementwise.h"
 
 #define COMPARISON                                                                                 \
@@ -90,7 +90,7 @@ const Op op_not_equal = {.id = OP_not_equal,
                          .story = STORY(.formula = "y = 1 where a != b, else 0", .out = "y",
                                         .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 1})};
 
-// ---- logical_and, logical_or: of two conditions, each compared with 0 ---------------------------
+// ---- logical_and, logical_or: two conditions, each compared with 0 ------------------------------
 Tensor *tensor_logical_and(Tensor *a, Tensor *b) { return OP_RUN(op_logical_and, NULL, a, b); }
 Tensor *tensor_logical_or(Tensor *a, Tensor *b) { return OP_RUN(op_logical_or, NULL, a, b); }
 
@@ -117,7 +117,7 @@ const Op op_logical_or = {.id = OP_logical_or,
                               STORY(.formula = "y = 1 where a or b is not 0, else 0", .out = "y",
                                     .in = {"a", "b"}, .elementwise = {PER_OUTPUT, .each = 2})};
 
-// ---- by other ops -------------------------------------------------------------------------------
+// ---- composed of other ops ----------------------------------------------------------------------
 Tensor *tensor_logical_not(Tensor *x) {
     OpParams params = {.value = {0.0f, 1.0f}};
     return OP_RUN(op_where, &params, tensor_detach(x), (Tensor *)NULL, NULL);

@@ -1,4 +1,4 @@
-// concat.c -- tensors side by side along one dimension, or along a new one (stack)
+// concat.c -- joins tensors along one dimension, or along a new one (stack)
 // params: dim
 #include "tensor/memory.h"
 #include "tensor/ops/elementwise.h"
@@ -11,7 +11,7 @@ Tensor *tensor_concat(Tensor *const tensors[], int n_tensors, int dim) {
     return op_run(&op_concat, &(OpParams){.dim = dim}, tensors, n_tensors);
 }
 
-// ---- stack: each gets a dimension of 1, along which they are put side by side -------------------
+// ---- stack: gives each a dimension of 1, and joins them along it --------------------------------
 static Status check_stack(Tensor *const tensors[], int n_tensors, int dim) {
     if (n_tensors < 1 || !tensors)
         return error_set(STATUS_INVALID_ARGUMENT, "stack: got %d tensors. HINT: at least one",
@@ -52,7 +52,7 @@ Tensor *tensor_stack(Tensor *const tensors[], int n_tensors, int dim) {
 }
 
 // ---- concat -------------------------------------------------------------------------------------
-// Adds input i's size to the result's; all other sizes must be those of the first.
+// Adds input i's size to the result's; all its other sizes must equal the first input's.
 static Status add_input(const OpCall *call, int i, Shape *shape) {
     const Tensor *x = call->in[i];
     int dim = call->params.dim;
@@ -85,7 +85,7 @@ static Status infer(OpCall *call) {
     return op_output(call, 0, first->dtype, shape);
 }
 
-// Each distinct input once: they may be many, and one may come often.
+// Counts each distinct input once: there may be many, and one may occur often.
 static OpCost cost(const OpCall *call) {
     OpCost c = {.bytes_written = (uint64_t)tensor_bytes(call->out[0])};
     for (int i = 0; i < call->n_in; i++) {
@@ -96,7 +96,7 @@ static OpCost cost(const OpCall *call) {
     return c;
 }
 
-// Copies x to where its first index along dim is `start` of out: in runs of rows, or, when x is
+// Copies x so that its first index along dim is `start` of out: in runs of rows, or, if x is
 // contiguous, of everything from dim on.
 static void copy_into(const Tensor *out, const Tensor *x, int dim, int64_t start) {
     bool dense = tensor_is_contiguous(x);
@@ -126,7 +126,7 @@ static Status concat_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Every input's gradient is a view of the result's.
+// Every input's gradient is a view of the result's gradient.
 static Status backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     int dim = saved->params.dim;
     int64_t start = 0;

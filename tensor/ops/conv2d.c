@@ -1,6 +1,6 @@
 // conv2d.c -- y = x * weight + bias over images: shapes, costs and gradients. The kernels are in
-// conv2d_product.c and conv2d_depthwise.c. params.window: strides, padding, dilation, groups; of
-// the backward ops also the sizes of kernel and input.
+// conv2d_product.c and conv2d_depthwise.c. params.window: strides, padding, dilation, groups; for
+// backward also the sizes of kernel and input.
 #include "tensor/ops/conv.h"
 #include "tensor/ops/product.h"
 #include "tensor/ops/reduce.h"
@@ -79,7 +79,7 @@ static Status conv2d_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     return OP_INTO(&grad_in[2], op_conv2d_backward_bias, NULL, grad);
 }
 
-// Every output is a sum over the taps of its group's channels; padded ones count, too.
+// Every output sums over the taps of its group's channels; taps in the padding count, too.
 #define CONV_PRODUCTS "n x out x ho x wo x in x kh x kw"
 static int conv_factors(const Shape *y, const Shape *weight, int64_t factor[]) {
     int n = 0;
@@ -117,7 +117,7 @@ const Op op_conv2d = {
               .in = {"x", "weight", "bias"}, .products = CONV_PRODUCTS, .factors = forward_factors,
               .keeps = KEEP_X, .vary = conv2d_vary, .kind = KIND_CONVOLUTION)};
 
-// ---- dx (n, c, h, w) of dy (n, o, ho, wo) and the weight ---------------------------------------
+// ---- dx (n, c, h, w) from dy (n, o, ho, wo) and the weight -------------------------------------
 static Status input_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *weight = call->in[1];
@@ -144,7 +144,7 @@ const Op op_conv2d_backward_input = {
                    .in = {"dy", "weight"}, .products = CONV_PRODUCTS, .factors = input_factors,
                    .kind = KIND_CONVOLUTION)};
 
-// ---- dweight (o, c / groups, kh, kw) of dy and x -----------------------------------------------
+// ---- dweight (o, c / groups, kh, kw) from dy and x ---------------------------------------------
 static Status weight_infer(OpCall *call) {
     const OpWindow *w = &call->params.window;
     const Tensor *grad = call->in[0], *x = call->in[1];
@@ -172,12 +172,12 @@ const Op op_conv2d_backward_weight = {
                    .out = "dweight", .in = {"dy", "x"}, .products = CONV_PRODUCTS,
                    .factors = weight_factors, .kind = KIND_CONVOLUTION)};
 
-// ---- dbias (o) of dy: the sum of each channel --------------------------------------------------
+// ---- dbias (o) from dy: the sum of each channel ------------------------------------------------
 static Status bias_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE(call->in[0]->shape.dims[1]));
 }
 
-static OpWork bias_work(const OpCall *call) { // channels
+static OpWork bias_work(const OpCall *call) { // items: channels
     const Tensor *grad = call->in[0];
     return (OpWork){.items = grad->shape.dims[1],
                     .cost = 1.0 + (double)grad->shape.dims[0] * (double)pool_plane_size(grad)};

@@ -1,7 +1,7 @@
-// conv2d_depthwise.c -- convolution of each channel by itself: a product would have an inner size
-// of the few taps, so loops over rows of outputs do it. What the taps of a block of outputs read is
-// copied first, with its padding; then no tap has to look where the image ends, and loops run over
-// whole STEPs.
+// conv2d_depthwise.c -- convolution of each channel by itself: as a product it would have an inner
+// size of only a few taps, so it runs in loops over rows of outputs. The input of a block of
+// outputs is first copied with its padding; then no tap has to check the image's borders, and loops
+// run over whole STEPs.
 #include <string.h>
 
 #include "tensor/ops/conv.h"
@@ -13,22 +13,22 @@ enum { WIDEST = 256, STEP = REDUCE_LANES, FLUSH_ROWS = 16 };
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t whole_steps(int64_t n) { return (n + STEP - 1) / STEP * STEP; }
 
-typedef struct Block { // outputs [oh, oh + rows) x [ow, ow + n), and the band of x that they read
+typedef struct Block { // outputs [oh, oh + rows) x [ow, ow + n), and the band of x they read
     int64_t oh, rows, ow, n;
-    int64_t whole;                 // n, in whole steps
-    int64_t top, left;             // where in x the band begins: maybe in its padding
-    int64_t band_rows, band_width; // of it
-    int64_t rows_most, whole_most; // of any block
+    int64_t whole;                 // n, rounded up to whole steps
+    int64_t top, left;             // start of the band in x, maybe in the padding
+    int64_t band_rows, band_width; // size of the band
+    int64_t rows_most, whole_most; // largest of any block
     float band[CONV_DEPTHWISE_BAND + CONV_OVERSHOOT];
 } Block;
 
-// How many inputs the taps of n neighbouring outputs reach.
+// Number of inputs that the taps of n adjacent outputs reach.
 static int64_t reach(const ConvSizes *s, int d, int64_t n) {
     const OpWindow *w = &s->window;
     return (n - 1) * w->stride[d] + (int64_t)(w->kernel[d] - 1) * w->dilation[d] + 1;
 }
 
-// As wide as it may be, then as high as the band holds.
+// Makes blocks as wide as possible, then as high as the band allows.
 static void block_start(const ConvSizes *s, Block *block) {
     int64_t whole = whole_steps(smaller(s->out_width, WIDEST));
     while (whole > STEP && reach(s, 1, whole) * reach(s, 0, 1) > CONV_DEPTHWISE_BAND) whole -= STEP;
@@ -38,7 +38,7 @@ static void block_start(const ConvSizes *s, Block *block) {
     block->oh = block->ow = 0;
 }
 
-// Places the block; false: it was the last one.
+// Places the next block; false: there are no more.
 static bool block_place(const ConvSizes *s, Block *block) {
     if (block->oh >= s->out_height) return false;
     block->rows = smaller(s->out_height - block->oh, block->rows_most);
@@ -58,13 +58,13 @@ static void block_next(const ConvSizes *s, Block *block) {
     block->oh += block->rows;
 }
 
-// The columns of the band that are in the image.
+// The band's columns inside the image.
 MATH_INLINE Range columns_inside(const ConvSizes *s, const Block *block) {
     Range range = {-block->left, s->width - block->left};
     return range_within(range, 0, block->band_width);
 }
 
-// band = that part of x (height, width); `end`: of the memory behind x
+// band = the block's part of x (height, width); `end`: of the memory behind x
 MATH_INLINE void load_band(const ConvSizes *s, const float *x, const float *end, Block *block) {
     Range inside = columns_inside(s, block);
     for (int64_t r = 0; r < block->band_rows; r++) {
@@ -78,7 +78,7 @@ MATH_INLINE void load_band(const ConvSizes *s, const float *x, const float *end,
     }
 }
 
-// Where the band has what tap t of the first output of the block's row r reads.
+// Index in the band that tap t of the first output in the block's row r reads.
 MATH_INLINE int64_t band_at(const ConvSizes *s, const Block *block, int64_t r, int64_t t) {
     const OpWindow *w = &s->window;
     int64_t i = t / w->kernel[1], j = t % w->kernel[1];
@@ -92,8 +92,8 @@ MATH_INLINE void add_tap(float *restrict sum, const float *restrict x, float sca
     for (int64_t o = 0; o < whole; o++) sum[o] += scale * x[o * stride];
 }
 
-// y (out height, out width) = start, or without one y, + the sum over taps of weight * shifted x
-// (height, width); the weight's taps are `step` apart.
+// y (out height, out width) = start (NULL: y) + the sum over taps of weight * shifted x (height,
+// width); the weight's taps are `step` apart.
 KERNEL static void correlate(const ConvSizes *s, const float *weight, int64_t step,
                              const float *start, const float *x, const float *end, float *y) {
     int64_t stride = s->window.stride[1];
@@ -120,7 +120,7 @@ KERNEL static void correlate(const ConvSizes *s, const float *weight, int64_t st
 }
 
 // ---- the input's gradient --------------------------------------------------------------------
-// With stride 1 each x reads what it was read by: dx is the sum over taps, turned round, of dy.
+// With stride 1, dx is the correlation of dy with the reversed taps.
 static ConvSizes turned(const ConvSizes *s) {
     ConvSizes t = *s;
     t.height = s->out_height;
@@ -133,7 +133,7 @@ static ConvSizes turned(const ConvSizes *s) {
     return t;
 }
 
-// dx (height, width) += weight * dy (out height, out width), at what each tap read
+// dx (height, width) += weight * dy (out height, out width), where each tap read
 KERNEL static void spread(const ConvSizes *s, const float *weight, const float *dy, float *dx) {
     const OpWindow *w = &s->window;
     for (int64_t oh = 0; oh < s->out_height; oh++, dy += s->out_width)
@@ -155,8 +155,8 @@ MATH_INLINE void dot_tap(float *restrict lanes, const float *restrict dy, const 
         for (int64_t k = 0; k < STEP; k++) lanes[k] += dy[o + k] * x[(o + k) * stride];
 }
 
-// sums (n taps from `first` on) += the sum over a plane of dy * shifted x: over a few rows in
-// lanes, from there on in double
+// sums (n taps from `first` on) += the sum over a plane of dy * shifted x: adds a few rows in
+// lanes, and their sums in double
 KERNEL static void dot_plane(const ConvSizes *s, const float *dy, const float *x, const float *end,
                              int64_t first, int64_t n, double *sums) {
     int64_t stride = s->window.stride[1];
@@ -240,7 +240,7 @@ void depthwise_backward_input(const OpCall *call, const ConvSizes *s) {
     over_planes(call, s, pool_plane_count(call->out[0]), input_planes);
 }
 
-// As many taps at a time as there are sets of lanes.
+// Handles as many taps at a time as there are sets of lanes.
 static void weight_outputs(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     ConvSizes s = conv_sizes_backward_weight(call);

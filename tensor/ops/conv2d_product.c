@@ -1,6 +1,6 @@
-// conv2d_product.c -- convolution on the CPU by unfolding images into matrices, a tile at a time,
-// and multiplying those. However large the images, a thread unfolds at most TILE_FLOATS at once, so
-// the workspace is bounded and a tile is still in cache when the product reads it.
+// conv2d_product.c -- convolution on the CPU: unfolds images into matrices, a tile at a time, and
+// multiplies those. For images of any size, a thread unfolds at most TILE_FLOATS at once, so the
+// workspace is bounded, and a tile is still in cache for the product.
 #include <string.h>
 
 #include "tensor/context.h"
@@ -8,35 +8,35 @@
 #include "tensor/ops/conv.h"
 
 // A tile is at most 512 KiB, half of a usual second-level cache. ROWS_MOST keeps it wide enough for
-// the product; images that make fewer than ITEMS_WANTED tiles are cut further, for the threads.
+// the product; images with fewer than ITEMS_WANTED tiles are cut further, for the threads.
 enum {
     TILE_FLOATS = 1 << 17,
     ROWS_MOST = 512,
     ITEMS_WANTED = 16,
     COLUMNS_LEAST = 64,
-    ALIGN = 16, // of tiles, so that the product's kernels stay on full ones
+    ALIGN = 16, // tile sizes are multiples, which suit the product's kernels
 };
 
-// ---- how the work is cut ---------------------------------------------------------------------
-// Tiles are (rows, columns) of the unfolded (k, p). An item is what one thread does alone: it owns
-// its part of the output. What is an item differs: see each kernel.
+// ---- division of the work ---------------------------------------------------------------------
+// Tiles are (rows, columns) of the unfolded (k, p). An item is done by one thread, which owns its
+// part of the output; each kernel defines its own items.
 typedef struct Tiling {
     int64_t rows, columns;
     int64_t items;
-    int64_t parts; // items of one image and group, or, for the weight, of one group
-    int64_t slots; // threads that take part, each with a workspace of its own
-    double cost;   // of all
+    int64_t parts; // items per image and group, or, for the weight, per group
+    int64_t slots; // threads that take part, each with its own workspace
+    double cost;   // cost of all items
 } Tiling;
 
 static int64_t at_least(int64_t a, int64_t least) { return a > least ? a : least; }
 static int64_t at_most(int64_t a, int64_t most) { return a < most ? a : most; }
 static int64_t align(int64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
-static int64_t cut_evenly(int64_t n, int64_t most) { // into pieces of at most that size
+static int64_t cut_evenly(int64_t n, int64_t most) { // into pieces of at most `most`
     return n > 0 ? divide_up(n, divide_up(n, most)) : 1;
 }
 
 static Tiling tiling_of(const ConvSizes *s, int64_t rows, int64_t columns_wanted) {
-    bool plain = conv_is_plain(s); // nothing is unfolded, so nothing has to fit
+    bool plain = conv_is_plain(s); // nothing is unfolded, so no size is limited
     Tiling t = {.rows = plain ? at_least(rows, 1) : cut_evenly(rows, ROWS_MOST)};
     int64_t fits = plain ? columns_wanted : at_most(TILE_FLOATS / t.rows, columns_wanted);
     int64_t most = at_least(fits / ALIGN * ALIGN, ALIGN);
@@ -99,7 +99,7 @@ static int64_t handoffs(Job job) {
 }
 
 // ---- tiles -----------------------------------------------------------------------------------
-// Where a product finds the unfolded tile, and how far apart its rows are.
+// Address of the unfolded tile for a product; *ld is the distance between its rows.
 static const float *unfolded(const Job *job, const Tensor *x, int64_t image, int64_t group,
                              const ConvTile *tile, float *workspace, int64_t *ld) {
     const ConvSizes *s = &job->sizes;
@@ -149,7 +149,7 @@ static void forward_item(const Job *job, int64_t item, float *workspace) {
     Gemm gemm = {.m = s->outputs, .n = tile.columns, .lda = at_least(s->k, 1), .ldc = s->p};
     gemm.c = call_out(call, 0) + pair * s->outputs * s->p + tile.p0;
     gemm.ldb = at_least(tile.columns, 1);
-    do { // once also where k is 0: a sum of nothing
+    do { // also once for k = 0: an empty sum
         tile.rows = at_most(job->tiling.rows, s->k - tile.k0);
         gemm.k = tile.rows;
         gemm.a = call_in(call, 1) + first * s->k + tile.k0;
@@ -170,7 +170,7 @@ Status conv2d_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return run(&job, depthwise_forward);
 }
 
-// ---- the input's gradient, which is also a transposed convolution ------------------------------
+// ---- the input's gradient, also used as a transposed convolution -------------------------------
 // An item: some channels of one image and group.
 static Tiling input_tiling(const ConvSizes *s) {
     int64_t pairs = s->images * s->groups;
@@ -230,7 +230,7 @@ Status conv2d_backward_input_cpu(const OpCall *call, int64_t begin, int64_t end)
 }
 
 // ---- the weight's gradient -------------------------------------------------------------------
-// An item: some columns, or, where these are few, some rows, of one group's weight (outputs, k).
+// An item: some columns, or, if there are few, some rows, of one group's weight (outputs, k).
 static bool by_outputs(const ConvSizes *s) { return s->k < s->outputs; }
 
 static Tiling weight_tiling(const ConvSizes *s) {
@@ -253,7 +253,7 @@ int64_t conv_backward_weight_workspace(const OpCall *call) {
 }
 int64_t conv_backward_weight_handoffs(const OpCall *call) { return handoffs(weight_job(call)); }
 
-// dweight (outputs, rows) = the sum over images of dy (outputs, p) . unfolded x (rows, p)^T; of
+// dweight (outputs, rows) = the sum over images of dy (outputs, p) . unfolded x (rows, p)^T, for
 // outputs from o on.
 static void weight_rows(const Job *job, int64_t group, int64_t o, int64_t outputs, ConvTile tile,
                         float *workspace) {
@@ -291,7 +291,7 @@ Status conv2d_backward_weight_cpu(const OpCall *call, int64_t begin, int64_t end
     Job job = weight_job(call);
     job.item = weight_item;
     if (job.sizes.images > 0) return run(&job, depthwise_backward_weight);
-    size_t bytes = (size_t)call_numel(call) * sizeof(float); // a sum of nothing
+    size_t bytes = (size_t)call_numel(call) * sizeof(float); // an empty sum
     if (bytes && !call->adds) memset(call_out(call, 0), 0, bytes);
     return STATUS_OK;
 }

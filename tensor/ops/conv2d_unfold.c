@@ -1,11 +1,11 @@
-// conv2d_unfold.c -- images to matrices of what each tap reads, and back: a tile of them at a time.
+// conv2d_unfold.c -- unfolds images into matrices of each tap's inputs, and back, in tiles.
 #include <string.h>
 
 #include "tensor/ops/conv.h"
 
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// to (columns) = row k of the unfolding of x (channels, height, width), columns p0..
+// to (columns) = row k of the unfolding of x (channels, height, width), from column p0 on
 MATH_INLINE void unfold_row(const ConvSizes *s, const float *x, const float *end, int64_t k,
                             const ConvTile *tile, float *to) {
     const OpWindow *w = &s->window;
@@ -13,7 +13,7 @@ MATH_INLINE void unfold_row(const ConvSizes *s, const float *x, const float *end
     const float *plane = x + channel * s->height * s->width;
     Range inside = window_range(w, 1, j, s->out_width);
     int64_t p = tile->p0, last = tile->p0 + tile->columns, step = w->stride[1];
-    while (p < last) { // one row of outputs, or what the tile has of it, at a time
+    while (p < last) { // one row of outputs, or the tile's part of it, at a time
         int64_t oh = p / s->out_width, begin = p - oh * s->out_width;
         int64_t stop = smaller(begin + last - p, s->out_width), ih = window_place(w, 0, oh, i);
         Range copied = range_within(inside, begin, stop);
@@ -41,7 +41,7 @@ KERNEL void conv_fill(float *x, int64_t n, float value) {
     for (int64_t i = 0; i < n; i++) x[i] = value;
 }
 
-// dx (channels, height, width) += what each tap read, from (rows, columns)
+// dx (channels, height, width) += the gradients of each tap's inputs, from (rows, columns)
 KERNEL void conv_fold(const ConvSizes *s, const float *from, const ConvTile *tile, float *dx) {
     const OpWindow *w = &s->window;
     for (int64_t r = 0; r < tile->rows; r++) {

@@ -1,7 +1,7 @@
-// conv_transpose2d.c -- the transpose of a convolution: what conv2d does to its input's gradient,
-// as an op of its own, with a bias. The kernel is that of conv2d_backward_input. params.window: of
-// the convolution whose transpose it is, so its input is our output; begin, step: how many rows and
-// columns the output has beyond what the windows reach (output_padding).
+// conv_transpose2d.c -- the transposed convolution: conv2d's input gradient as an op of its own,
+// with a bias. The kernel is that of conv2d_backward_input. params.window: of the convolution that
+// is transposed, so its input is our output; begin, step: rows and columns of the output beyond the
+// windows (output_padding).
 #include "tensor/ops/conv.h"
 #include "tensor/ops/elementwise.h"
 
@@ -58,7 +58,7 @@ static Status check_output_padding(const OpCall *call) {
     return STATUS_OK;
 }
 
-// As many as windows of x's size reach, without their padding.
+// Computes the output size as the windows' reach, one window per element of x, minus padding.
 static Status find_size(OpCall *call, int d, int64_t over) {
     OpWindow *w = &call->params.window;
     int64_t windows = call->in[0]->shape.dims[2 + d];
@@ -97,14 +97,14 @@ static Status conv_transpose2d_infer(OpCall *call) {
 }
 
 // ---- gradients -------------------------------------------------------------------------------
-// The convolution of dy. What the output padding makes of dy beyond the last window is taken off
-// its padding, or, where that is too small, cut off.
+// Convolves dy. Output padding, which extends dy beyond the last window, is taken off the window's
+// padding, or, if that is too small, cut off dy.
 static Status input_gradient(const OpCall *saved, Tensor *grad, Tensor **slot) {
     OpParams params = saved->params;
     OpWindow *w = &params.window;
     const int64_t over[2] = {params.begin, params.step};
     for (int d = 0; d < 2; d++) {
-        if (over[d] < w->stride[d]) continue; // no further window fits
+        if (over[d] < w->stride[d]) continue; // too small for another window
         int64_t less = over[d] < w->after[d] ? over[d] : w->after[d];
         w->after[d] -= (int32_t)less;
         if (less < over[d])
@@ -126,7 +126,7 @@ static Status conv_transpose2d_backward(const OpCall *saved, Tensor *grad_out[],
     return OP_INTO(&grad_in[2], op_conv2d_backward_bias, NULL, grad);
 }
 
-// Every input is spread over the taps of its group's outputs; those that are cut off count, too.
+// Every input is spread over the taps of its group's outputs; taps that are cut off count, too.
 static int transpose_factors(const Shape in[], Shape out, const OpParams *params,
                              int64_t factor[]) {
     int n = 0;

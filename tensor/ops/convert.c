@@ -1,10 +1,10 @@
-// convert.c -- between numbers and labels: another element type, and labels as rows of 0 and 1.
+// convert.c -- conversions: to another dtype, and of labels to rows of 0 and 1.
 #include "tensor/ops/elementwise.h"
 
 static const DTypeSignature labels_only[1] = {{1, {DTYPE_INT64}}};
 
 // ---- cast ---------------------------------------------------------------------------------------
-// params: flags = the element type of the result
+// params: flags = the dtype of the result
 Tensor *tensor_cast(Tensor *x, DType dtype) {
     if (x && (DType)x->dtype == dtype) return tensor_contiguous(x);
     return OP_RUN(op_cast, (&(OpParams){.flags = (uint32_t)dtype}), x);
@@ -18,7 +18,7 @@ static Status cast_infer(OpCall *call) {
     return op_output(call, 0, to, call->in[0]->shape);
 }
 
-// One loop for each pair of types that differ.
+// One loop for each pair of different types.
 KERNEL static Status cast_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const void *from = tensor_raw(call->in[0]);
     void *to = tensor_raw(call->out[0]);
@@ -45,7 +45,7 @@ const Op op_cast = {.id = OP_cast,
                     .story = STORY(.formula = "y = x in another type", .out = "y", .in = {"x"})};
 
 // ---- wrap ---------------------------------------------------------------------------------------
-// params: count = the bits; flags: is it signed?
+// params: count = the bits; flags: whether the numbers are signed
 Tensor *tensor_wrap(Tensor *x, int bits, bool is_signed) {
     if (x && x->dtype == DTYPE_INT64 && bits == 64 && is_signed) return error_pending() ? NULL : x;
     return OP_RUN(op_wrap, (&(OpParams){.count = bits, .flags = is_signed}), x);
@@ -84,7 +84,7 @@ const Op op_wrap = {.id = OP_wrap,
                                    .vary = wrap_vary)};
 
 // ---- one_hot ------------------------------------------------------------------------------------
-// params: count = the classes; flags: are labels signed?
+// params: count = the classes; flags: whether the labels are signed
 Tensor *tensor_one_hot(Tensor *labels, int64_t classes) {
     return OP_RUN(op_one_hot, (&(OpParams){.count = classes}), labels);
 }
@@ -120,7 +120,7 @@ static OpWork one_hot_work(const OpCall *call) {
     return (OpWork){.items = call->in[0]->numel, .cost = (double)call->params.count};
 }
 
-// out (..., classes), of labels [begin, end)
+// out (..., classes), for labels [begin, end)
 static Status one_hot_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const int64_t *labels = tensor_indices(call->in[0]);
     int64_t classes = call->params.count;

@@ -1,6 +1,6 @@
 // cross_entropy.c -- mean over rows of log(sum(e^(x - max))) - (x[label] - max): softmax and its
-// logarithm, fused. Forward reads the logits once and keeps two numbers a row; backward writes the
-// gradient in one pass.
+// logarithm, fused. Forward reads the logits once and keeps two numbers per row; backward writes
+// the gradient in one pass.
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_cross_entropy(Tensor *logits, Tensor *labels) {
@@ -31,8 +31,8 @@ static Status check_labels(const OpCall *call, const Tensor *logits, const int64
     return STATUS_OK;
 }
 
-// statistics (rows, 2) = {max, sum(e^(x - max))} for rows [begin, end) of x (rows, c). Kept apart:
-// their logsumexp in one float would lose digits at large logits.
+// statistics (rows, 2) = {max, sum(e^(x - max))} for rows [begin, end) of x (rows, c). They stay
+// separate, since their logsumexp in one float would lose digits for large logits.
 KERNEL static void row_statistics(void *argument, int64_t begin, int64_t end) {
     const OpCall *call = argument;
     int64_t c = call->in[0]->shape.dims[1];
@@ -66,7 +66,7 @@ static Status cross_entropy_cpu(const OpCall *call, int64_t begin, int64_t end) 
     cpu_parallel(rows_of(call->in[0]), row_statistics, (void *)(uintptr_t)call);
     const float *x = call_in(call, 0), *statistics = call_out(call, 1);
     int64_t rows = call->in[0]->shape.dims[0], c = call->in[0]->shape.dims[1];
-    double total = 0.0; // in the order of rows, whatever the threads did
+    double total = 0.0; // in the order of rows, for any thread count
     for (int64_t r = 0; r < rows; r++) {
         float largest = statistics[2 * r], sum = statistics[2 * r + 1];
         total += (double)(math_log(sum) - (x[r * c + labels[r]] - largest));
@@ -91,7 +91,7 @@ static unsigned cross_entropy_saves(const OpCall *call) {
 // exponentials, one division for g / rows / sum, C products, one subtraction at the label.
 static OpWork backward_work(const OpCall *call) { return rows_of(call->in[1]); }
 
-static Status backward_check(const OpCall *call) { // labels may be others than forward's
+static Status backward_check(const OpCall *call) { // labels may differ from forward's
     const int64_t *labels = tensor_indices(call->in[2]);
     return check_labels(call, call->in[1], labels);
 }

@@ -1,12 +1,12 @@
-// cumsum.c -- running sums along one dimension, from its begin or, which is its gradient, from its
-// end: flags CUMSUM_FROM_END
+// cumsum.c -- running sums along one dimension, from its start or, for the gradient, from its end:
+// flags CUMSUM_FROM_END
 #include "tensor/ops/reduce.h"
 
 enum { CUMSUM_FROM_END = 1 };
 
 Tensor *tensor_cumsum(Tensor *x, int dim) { return rows_run_along(&op_cumsum, NULL, x, dim); }
 
-// In double, so that the last of many sums is as good as the first.
+// Adds in double, so that the last of many sums is as accurate as the first.
 static Status cumsum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]);
     bool from_end = call->params.flags & CUMSUM_FROM_END;
@@ -23,7 +23,7 @@ static Status cumsum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Of whole numbers there is no gradient, so always from the begin.
+// The int64 version: int64 has no gradient, so it always goes from the start.
 static Status cumsum_whole(const OpCall *call, int64_t begin, int64_t end) {
     int64_t n = row_length(call->in[0]);
     for (int64_t r = begin; r < end; r++) {

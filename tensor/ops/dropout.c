@@ -1,7 +1,7 @@
 // dropout.c -- multiplies each element, or each block of elements, by 0 with probability p, the
-// others by 1 / (1 - p): what is not finite stays not finite
-// params: value[0] = p; shape = that of a block, which is x's last sizes; none: an element; seed
-// and offset are stored in the call, so a recomputation drops the same
+// others by 1 / (1 - p); so infinity and NaN stay non-finite
+// params: value[0] = p; shape = shape of a block, x's last sizes; none: one element; seed and
+// offset are stored in the call, so a recomputation drops the same
 #include "tensor/context.h"
 #include "tensor/ops/elementwise.h"
 
@@ -24,7 +24,7 @@ Tensor *tensor_dropout_blocks(Tensor *x, int n_dims, float p) {
     return OP_RUN(op_dropout, &params, x);
 }
 
-// The elements that one decision is for.
+// Number of elements per decision.
 static int64_t block_of(const OpCall *call) { return shape_numel(call->params.shape); }
 
 static Status dropout_infer(OpCall *call) {
@@ -38,7 +38,7 @@ static Status dropout_infer(OpCall *call) {
     return status ? status : op_output(call, 1, DTYPE_UINT8, blocks);
 }
 
-// An item is a decision: the mask's.
+// An item is one decision, an element of the mask.
 static OpWork dropout_work(const OpCall *call) {
     const Tensor *mask = call->n_in > 1 ? call->in[1] : call->out[1];
     return (OpWork){.items = mask->numel, .cost = (double)(1 + block_of(call))};
@@ -49,8 +49,8 @@ static float scale_of(const OpCall *call) {
     return p < 1.0f ? 1.0f / (1.0f - p) : 0.0f;
 }
 
-// y (n, block) = x (n, block) scale where the mask (n) is set, else times 0; n from `begin` to
-// `end`
+// y (n, block) = x (n, block) scale where the mask (n) is set, else x times 0; for n from `begin`
+// to `end`
 KERNEL static void scale_blocks(const float *x, const uint8_t *mask, float *y, int64_t begin,
                                 int64_t end, int64_t block, float scale) {
     if (block == 1) {
@@ -96,7 +96,7 @@ static void dropout_vary(OpStory *story, const OpParams *params, unsigned given)
     story->extra_elements = (OpRule){PER_BLOCK, .more = 1};
 }
 
-// A product each, and for each of the mask a comparison.
+// Counts a product per element, and a comparison per element of the mask.
 const Op op_dropout = {
     .id = OP_dropout,
     .name = "dropout",

@@ -1,25 +1,25 @@
-// einsum.c -- Einstein's sums: letters name dimensions, and what the result does not name is summed
-// over. No op of its own: views, sums and products do it, two operands at a time from the left.
+// einsum.c -- Einstein summation: letters name dimensions, and those not in the result are summed
+// over. No op of its own: it runs as views, sums and products of two operands, from the left.
 #include <ctype.h>
 
 #include "tensor/ops/elementwise.h"
 
-// Labels: A to Z, a to z, and behind them what "..." stands for, aligned at its end.
+// Labels: A to Z, a to z, then the dimensions of "...", aligned at its end.
 enum { LETTERS = 52, LABELS = LETTERS + TENSOR_MAX_DIMS };
 
 typedef struct Equation {
     const char *text;
     int64_t size[LABELS];            // -1: no operand has it
-    int named[LABELS];               // how often operands do
-    int later[LABELS];               // the same of those that were not multiplied yet
-    bool kept[LABELS];               // the result has it
-    int out[TENSOR_MAX_DIMS], n_out; // the result's
-    int dots;                        // the most dimensions that a "..." stands for
+    int named[LABELS];               // number of operands' dimensions with the label
+    int later[LABELS];               // as `named`, for operands not multiplied yet
+    bool kept[LABELS];               // whether the result has it
+    int out[TENSOR_MAX_DIMS], n_out; // labels of the result
+    int dots;                        // most dimensions of any "..."
 } Equation;
 
 typedef struct Operand {
     Tensor *t;
-    int label[TENSOR_MAX_DIMS]; // of each dimension
+    int label[TENSOR_MAX_DIMS]; // one for each dimension
 } Operand;
 
 static Status bad(const Equation *e, const char *what) {
@@ -35,7 +35,7 @@ static bool ends_term(const char *at) {
     return *at == '\0' || *at == ',' || (at[0] == '-' && at[1] == '>');
 }
 
-// How many letters and "..." stand before the term's end.
+// Counts the letters and "..." up to the term's end.
 static Status count_term(const Equation *e, const char *at, int *letters, int *dots) {
     for (*letters = *dots = 0; !ends_term(at); at++) {
         if (is_letter(*at)) {
@@ -50,7 +50,7 @@ static Status count_term(const Equation *e, const char *at, int *letters, int *d
     return *dots > 1 ? bad(e, "\"...\" twice in one operand") : STATUS_OK;
 }
 
-// The labels of a term of `rank` dimensions (-1: the result's); *at goes to its end.
+// Reads the labels of a term of `rank` dimensions (-1: the result's); moves *at to its end.
 static Status take_term(const Equation *e, const char **at, int rank, int label[], int *n) {
     int letters, dots;
     if (count_term(e, *at, &letters, &dots)) return error_status();
@@ -91,8 +91,8 @@ static Status note_sizes(Equation *e, const Operand *operand) {
     return STATUS_OK;
 }
 
-// Behind "->", or where there is none what "..." stands for and, in their order, letters that stand
-// once.
+// Reads the labels after "->"; without "->" takes the dimensions of "..." and the letters that
+// occur once, in alphabetical order.
 static Status take_result(Equation *e, const char *at) {
     if (*at == '-') {
         at += 2;
@@ -134,7 +134,7 @@ static bool has(const Operand *operand, int label) {
     return false;
 }
 
-// Its dimensions in the order of these labels, which are all that it has.
+// The operand with its dimensions in the order of these labels, which are all that it has.
 static Tensor *in_order(const Operand *operand, const int order[]) {
     int dims[TENSOR_MAX_DIMS], n = operand->t->shape.ndim;
     bool same = true;
@@ -146,7 +146,7 @@ static Tensor *in_order(const Operand *operand, const int order[]) {
     return same ? operand->t : tensor_permute(operand->t, dims);
 }
 
-// Dimensions p and q of one letter, first in a row of d d elements, of which each (d + 1)-th stays.
+// Takes the diagonal of dimensions p and q: moves both first, as one of d d, and steps by d + 1.
 static Status take_diagonal(const Equation *e, Operand *operand, int p, int q) {
     Tensor *t = operand->t;
     int64_t d = t->shape.dims[p];
@@ -166,7 +166,7 @@ static Status take_diagonal(const Equation *e, Operand *operand, int p, int q) {
     return error_status();
 }
 
-// Without letters that stand twice, and without dimensions of 1 that others have at length.
+// Removes repeated letters, and dimensions of 1 that are longer in other operands.
 static Status simplify(const Equation *e, Operand *operand) {
     for (int p = 0; p < operand->t->shape.ndim; p++)
         for (int q = p + 1; q < operand->t->shape.ndim; q++) {
@@ -184,7 +184,7 @@ static Status simplify(const Equation *e, Operand *operand) {
     return error_status();
 }
 
-// Sums over what neither the result, nor operands still to come, nor `other` (or NULL) has.
+// Sums over labels that neither the result, nor later operands, nor `other` (or NULL) has.
 static Status sum_alone(const Equation *e, Operand *operand, const Operand *other) {
     int dims[TENSOR_MAX_DIMS], n = 0, left = 0;
     for (int i = 0; i < operand->t->shape.ndim; i++) {
@@ -199,7 +199,7 @@ static Status sum_alone(const Equation *e, Operand *operand, const Operand *othe
 }
 
 // ---- two operands -------------------------------------------------------------------------------
-typedef struct Group { // of labels, and how many elements they come to
+typedef struct Group { // labels, and the number of elements they span
     int label[TENSOR_MAX_DIMS], n;
     int64_t size;
 } Group;
@@ -214,7 +214,7 @@ static int put(int order[], int n, const Group *group) {
     return n;
 }
 
-// (batch, own, summed) as matrices; where the summed ones stand first, as a view of those.
+// (batch, own, summed) as matrices; if the summed labels come first, a transposed view.
 static Tensor *matrices(const Operand *operand, const Group *batch, const Group *own,
                         const Group *summed) {
     int order[TENSOR_MAX_DIMS], last = operand->label[operand->t->shape.ndim - 1];
@@ -229,7 +229,7 @@ static Tensor *matrices(const Operand *operand, const Group *batch, const Group 
     return behind ? t : tensor_transpose(t, -1, -2);
 }
 
-// Its dimensions, and 1 for those of `absent`, which come at `at`.
+// Its dimensions, and `absent` dimensions of 1 inserted at `at`.
 static Tensor *spread(const Operand *operand, const int order[], int at, int absent) {
     Tensor *t = in_order(operand, order);
     if (!t || absent == 0) return t;
@@ -241,7 +241,7 @@ static Tensor *spread(const Operand *operand, const int order[], int at, int abs
     return tensor_reshape(t, shape);
 }
 
-// a becomes the product of both, with the labels (batch, left, right).
+// Replaces a by the product of both, with labels (batch, left, right).
 static Status multiply(const Equation *e, Operand *a, const Operand *b) {
     Group batch = {.size = 1}, left = {.size = 1}, right = {.size = 1}, summed = {.size = 1};
     for (int i = 0; i < a->t->shape.ndim; i++) {

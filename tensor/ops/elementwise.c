@@ -1,9 +1,9 @@
-// elementwise.c -- the answers that many ops give alike: shapes, what backward saves, gradients.
+// elementwise.c -- shared by many ops: shapes, tensors saved for backward, gradients.
 #include "tensor/ops/elementwise.h"
 
-// *to becomes what it broadcasts to with one more shape.
+// Broadcasts the shape *to with one more shape.
 static Status broadcast_with(const OpCall *call, const Shape *more, Shape *to) {
-    for (; to->ndim < more->ndim; to->ndim++) { // another dimension in front
+    for (; to->ndim < more->ndim; to->ndim++) { // adds a leading dimension
         memmove(&to->dims[1], &to->dims[0], (size_t)to->ndim * sizeof to->dims[0]);
         to->dims[0] = 1;
     }
@@ -39,7 +39,7 @@ Status check_divisor(const OpCall *call) {
         const float *from[2];
         n = broadcast_row(&rows, 2, begin, call_numel(call), from);
         const int64_t *at = tensor_indices(b) + (from[1] - rows.in[1]);
-        int64_t different = rows.step[1] ? n : 1; // of a divisor that a row repeats, one
+        int64_t different = rows.step[1] ? n : 1; // a divisor repeated along a row counts once
         for (int64_t i = 0; i < different; i++)
             if (at[i * rows.step[1]] == 0)
                 return op_error(call, STATUS_INVALID_ARGUMENT,
@@ -113,7 +113,7 @@ Status backward_sum_to(Tensor **slot, Tensor *grad, const Tensor *like) {
 }
 
 Status backward_binary_to(Tensor **slot, const Op *op, Tensor *a, Tensor *b, const Tensor *like) {
-    if (!a || !b) return error_status(); // making one of them failed
+    if (!a || !b) return error_status(); // making a or b failed
     bool direct = a->numel >= b->numel && shape_equal(a->shape, like->shape);
     if (direct) return OP_INTO(slot, *op, NULL, a, b);
     return backward_sum_to(slot, OP_RUN(*op, NULL, a, b), like);

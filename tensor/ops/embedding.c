@@ -1,6 +1,6 @@
-// embedding.c -- picks whole rows of a table; and sums what their gradients are
-// params: count = 1 + the row that has no gradient; 0: all have; flags: is the index signed? Of the
-// backward, too, and shape = the table's
+// embedding.c -- picks whole rows of a table; and sums their gradients
+// params: count = 1 + the row without a gradient; 0: all have one; flags: whether the index is
+// signed; for backward also shape = the table's
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_embedding(Tensor *index, Tensor *table) {
@@ -37,8 +37,8 @@ static Status embedding_infer(OpCall *call) {
     return op_output(call, 0, (DType)table->dtype, shape);
 }
 
-// No arithmetic. Of the table as many rows are read as there are indices, and at most all: that
-// some of these are equal depends on data.
+// No arithmetic. The table counts as many rows as there are indices, and at most all: equal indices
+// depend on data.
 static OpCost embedding_cost(const OpCall *call) {
     const Tensor *index = call->in[0], *table = call->in[1];
     int64_t rows = index->numel < table->shape.dims[0] ? index->numel : table->shape.dims[0];
@@ -70,7 +70,7 @@ static Status embedding_check(const OpCall *call) {
     return check_indices(call, call->in[0], call->in[1]->shape.dims[0]);
 }
 
-static OpWork embedding_work(const OpCall *call) { // rows of the result
+static OpWork embedding_work(const OpCall *call) { // items: rows of the result
     return (OpWork){.items = call->in[0]->numel, .cost = (double)call->in[1]->shape.dims[1]};
 }
 
@@ -93,19 +93,19 @@ static Status embedding_backward(const OpCall *saved, Tensor *grad_out[], Tensor
     return OP_ADDING(&grad_in[1], op_embedding_backward, &params, grad_out[0], saved->in[0]);
 }
 
-// ---- backward: zeros of the table's shape, or a sum of it, plus each row's gradient -------------
-static Status backward_check(const OpCall *call) { // indices may be others than forward's
+// ---- backward: zeros of the table's shape, or a given sum, plus each row's gradient -------------
+static Status backward_check(const OpCall *call) { // indices may differ from forward's
     return check_indices(call, call->in[1], call->out[0]->shape.dims[0]);
 }
 
-static OpWork backward_work(const OpCall *call) { // columns, of the table and of dy
+static OpWork backward_work(const OpCall *call) { // items: columns of the table and of dy
     double cleared = call->adds ? 0.0 : (double)call->out[0]->shape.dims[0];
     double rows = cleared + (double)call->in[1]->numel;
     return (OpWork){.items = call->out[0]->shape.dims[1], .cost = rows, .together = 64};
 }
 
 // Columns [begin, end) of dtable (count, d) += dy (n, d) at index (n), in the order of the index,
-// so that it does not matter how many threads share the columns
+// so the number of threads does not affect the result
 KERNEL static Status embedding_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     int64_t count = call->out[0]->shape.dims[0], d = call->out[0]->shape.dims[1],
             n = call->in[1]->numel;
@@ -141,8 +141,7 @@ const Op op_embedding = {.id = OP_embedding,
                          .story = STORY(.formula = "y = the row of the table at each index",
                                         .out = "y", .in = {"index", "rows of the table"},
                                         .picks_rows = true, .kind = KIND_EMBEDDING)};
-// Inputs: dy (..., features), index (...). What padding would add counts, too: no cost depends on
-// data.
+// Inputs: dy (..., features), index (...). Padding counts, too: no cost depends on data.
 const Op op_embedding_backward = {
     .id = OP_embedding_backward,
     .name = "embedding_backward",

@@ -1,5 +1,5 @@
-// flip.c -- some dimensions the other way round; its own gradient
-// flags: bit d, of dimension d
+// flip.c -- reverses some dimensions; it is its own gradient
+// flags: bit d for dimension d
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims) {
@@ -18,7 +18,7 @@ Tensor *tensor_flip(Tensor *x, const int *dims, int n_dims) {
     return OP_RUN(op_flip, &params, x);
 }
 
-// y (rows, columns) = x, row r of it being at the other end of what is flipped in front
+// y (rows, columns) = x, taking each row from the opposite end of the flipped leading dimensions
 static Status flip_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *x = call->in[0];
     int64_t columns = row_length(x), bytes = dtype_sizes[x->dtype];

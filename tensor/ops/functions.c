@@ -1,5 +1,5 @@
-// functions.c -- more ops of one tensor, element by element: erf, sin, cos, reciprocal, rsqrt, and
-// those that are constant between their steps: sign, floor, ceil, round.
+// functions.c -- more element-wise ops of one tensor: erf, sin, cos, reciprocal, rsqrt, and the
+// piecewise constant ones: sign, floor, ceil, round.
 #include "tensor/ops/elementwise.h"
 
 // ---- the loops ----------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ const Op op_erf = {FUNCTION_OP(erf), .backward = erf_backward, .saves = save_inp
                    .story = STORY(.formula = "y = erf(x)", .out = "y", .in = {"x"},
                                   .transcendental = {PER_OUTPUT, .each = 1})};
 
-// ---- sin, cos: of radians -----------------------------------------------------------------------
+// ---- sin, cos: x in radians ---------------------------------------------------------------------
 static Status sin_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_mul, NULL, grad_out[0], tensor_cos(saved->in[0]));
 }
@@ -75,7 +75,7 @@ const Op op_rsqrt = {FUNCTION_OP(rsqrt), .backward = rsqrt_backward, .saves = sa
                                     .roots = {PER_OUTPUT, .each = 1},
                                     .divisions = {PER_OUTPUT, .each = 1})};
 
-// ---- sign, floor, ceil, round: without a slope, as comparisons ----------------------------------
+// ---- sign, floor, ceil, round: without a gradient, like comparisons -----------------------------
 KERNEL static Status sign_whole(const OpCall *call, int64_t begin, int64_t end) {
     const int64_t *x = tensor_indices(call->in[0]);
     int64_t *y = tensor_indices(call->out[0]);
@@ -83,7 +83,7 @@ KERNEL static Status sign_whole(const OpCall *call, int64_t begin, int64_t end) 
     return STATUS_OK;
 }
 
-// Is x above 0, is it below? And one for a rounding, which is no arithmetic but takes as long.
+// Counts two comparisons for a sign; one for a rounding, which takes as long as arithmetic.
 const Op op_sign = {FUNCTION_OP(sign), .whole = sign_whole, NUMBERS,
                     .story =
                         STORY(.formula = "y = 1 where x > 0, -1 where x < 0, else 0", .out = "y",

@@ -1,5 +1,5 @@
 // gather.c -- picks one element of x per element of index, along one dimension
-// params: dim; flags: is the index signed? Of the backward also shape = x's
+// params: dim; flags: whether the index is signed; for backward also shape = x's
 #include <string.h>
 
 #include "tensor/ops/reduce.h"
@@ -32,8 +32,8 @@ static Status gather_infer(OpCall *call) {
 }
 
 // ---- the walk over the index, for both directions -----------------------------------------------
-// Element i of `picked` (of index's shape) belongs to the element of `table` at the same place, but
-// for dimension dim, where it is at index[i].
+// Element i of `picked` (which has index's shape) belongs to the element of `table` at the same
+// position, except along dimension dim, where the position is index[i].
 typedef struct Walk {
     const OpCall *call;
     const Tensor *index, *picked, *table;
@@ -57,8 +57,8 @@ static Status bad_index(const OpCall *call, int64_t row, int64_t column, int64_t
                     (long long)size);
 }
 
-// Where the first element of row `row` of the index lies: in the index, in what has its shape, and
-// in the table.
+// Offset of the first element of row `row` of the index: in the index, in `picked`, and in the
+// table.
 typedef struct Place {
     int64_t index, picked, table;
 } Place;
@@ -76,7 +76,7 @@ static Place place_of(const Walk *walk, int64_t row) {
     return at;
 }
 
-// Rows [begin, end) of the index, in its order: equal indices always add up in the same order.
+// Rows [begin, end) of the index, in order: equal indices always add up in one order.
 static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
     const Tensor *index = walk->index, *table = walk->table;
     int last = index->shape.ndim - 1, dim = walk->call->params.dim;
@@ -100,7 +100,7 @@ static void walk_rows(const Walk *walk, int64_t begin, int64_t end) {
     }
 }
 
-// `size`: of the dimension into which the index points.
+// `size`: size of the dimension that the index points into.
 static Status check_index(const OpCall *call, int64_t size) {
     const Tensor *index = call->in[1];
     Walk walk = {.call = call, .index = index, .picked = index, .table = index};
@@ -119,7 +119,7 @@ static Status gather_check(const OpCall *call) {
     return check_index(call, call->in[0]->shape.dims[call->params.dim]);
 }
 
-static OpWork gather_work(const OpCall *call) { // rows of the index
+static OpWork gather_work(const OpCall *call) { // items: rows of the index
     const Tensor *index = call->in[1];
     return (OpWork){.items = row_count(index), .cost = 2.0 * (double)row_length(index)};
 }
@@ -141,8 +141,8 @@ static unsigned gather_saves(const OpCall *call) {
     return SAVE_IN(1);
 }
 
-// ---- backward: zeros of x's shape, or a sum of it, plus each gradient at its element -----------
-static Status backward_check(const OpCall *call) { // for another than forward's
+// ---- backward: zeros of x's shape, or a given sum, plus each gradient at its element -----------
+static Status backward_check(const OpCall *call) { // the index may differ from forward's
     return check_index(call, call->out[0]->shape.dims[call->params.dim]);
 }
 

@@ -6,7 +6,7 @@
 #include "tensor/status.h"
 
 Tensor *tensor_glu(Tensor *x, int dim) {
-    if (!x) return tensor_slice(x, dim, 0, SLICE_END, 1); // which says so
+    if (!x) return tensor_slice(x, dim, 0, SLICE_END, 1); // sets the error
     int ndim = x->shape.ndim, d = dim < 0 ? dim + ndim : dim;
     bool found = d >= 0 && d < ndim;
     if (!found || x->shape.dims[d] % 2 != 0) {

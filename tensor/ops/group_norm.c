@@ -1,7 +1,7 @@
 // group_norm.c -- y = (x - mean) rstd weight + bias of x (n, channels, ...): mean and rstd = 1 /
 // sqrt(variance + epsilon) of each group of channels of each sample (Wu, He 2018). A group of one
 // channel is an instance norm (Ulyanov, Vedaldi, Lempitsky 2016).
-// params: count = groups, value[0] = epsilon, shape = that of a group, found by infer
+// params: count = groups, value[0] = epsilon, shape = shape of a group, computed by infer
 #include "tensor/ops/group_norm.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ Tensor *tensor_instance_norm(Tensor *x, Tensor *weight, Tensor *bias, float epsi
     int64_t channels = 1, spatial = 1;
     char text[SHAPE_TEXT];
     for (int i = 2; x && i < x->shape.ndim; i++) spatial *= x->shape.dims[i];
-    if (x && spatial == 1) { // also where there are no such dimensions
+    if (x && spatial == 1) { // or no such dimensions
         error_set(STATUS_SHAPE,
                   "instance_norm of %s: a channel of a sample is one number. HINT: x is "
                   "(n, channels, ...), with two numbers or more behind the channels",
@@ -84,7 +84,7 @@ KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t e
             call->in[NORM_WEIGHT] ? call_in(call, NORM_WEIGHT) + first_channel(&g, r) : NULL;
         const float *biases =
             call->in[NORM_BIAS] ? call_in(call, NORM_BIAS) + first_channel(&g, r) : NULL;
-        if (g.spatial == 1 || (!weights && !biases)) { // a row of a layer norm
+        if (g.spatial == 1 || (!weights && !biases)) { // a row as in a layer norm
             norm_write(x, y, g.n, m, rstd, weights, biases);
             continue;
         }
@@ -98,7 +98,7 @@ KERNEL static Status group_norm_cpu(const OpCall *call, int64_t begin, int64_t e
 }
 
 // ---- backward ----------------------------------------------------------------------------------
-// dbias where no dweight goes with it: dy, summed over each channel and then over the samples.
+// dbias, if dweight is not wanted: dy, summed over each channel and then over the samples.
 static Status bias_backward(Tensor **slot, Tensor *grad, const OpParams *params) {
     Groups g = groups_of(grad, params);
     OpParams over_samples = {.dim = 0};
@@ -113,7 +113,7 @@ static Status group_norm_backward(const OpCall *saved, Tensor *grad_out[], Tenso
     return bias_backward(&grad_in[NORM_BIAS], grad_out[NORM_Y], &saved->params);
 }
 
-// Of each group of n elements what layer_norm.c has of a row.
+// Counts for each group of n elements as layer_norm.c for a row.
 const Op op_group_norm = {
     .id = OP_group_norm,
     .name = "group_norm",

@@ -1,6 +1,6 @@
 // group_norm_backward.c -- the gradients of a group norm: of x, row by row; of weight and bias
 // together, channel by channel. z = (x - mean) rstd in both.
-// params: count = groups; flags of the second: NORM_WITH_BIAS
+// params: count = groups; flags of the weight's op: NORM_WITH_BIAS
 #include "tensor/ops/group_norm.h"
 
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
@@ -13,10 +13,9 @@ static OpWork input_work(const OpCall *call) {
 
 enum { TILE = 1024 };
 
-// Channels may be short: a loop over each would be mostly its beginning and its end. So a row is
-// taken tile by tile, with the channels' weights spread over their elements.
-// Elements [from, from + n) of a row, with the weight of each, for which there is room in
-// `weights`.
+// Channels may be short, so a loop over each would mostly be overhead. So a row is handled in
+// tiles, with the channels' weights spread over their elements.
+// The tile [from, from + n) of a row, with the weight of each element in `weights`.
 MATH_INLINE GradientRow tile_of(GradientRow row, int64_t spatial, int64_t from, int64_t n,
                                 float weights[TILE]) {
     for (int64_t j = 0, end, k = from / spatial; j < n; j = end, k++) {
@@ -60,7 +59,7 @@ KERNEL static Status group_norm_backward_cpu(const OpCall *call, int64_t begin, 
                            .centred = true};
         float *dx = call_out(call, 0) + r * g.n;
         if (call->in[WEIGHT]) row.weight = call_in(call, WEIGHT) + first_channel(&g, r);
-        if (g.spatial == 1 || !row.weight) // a row of a layer norm
+        if (g.spatial == 1 || !row.weight) // a row as in a layer norm
             norm_write_gradient(row, g.n, dx);
         else
             write_channels(row, &g, dx);
@@ -76,7 +75,7 @@ static void input_vary(OpStory *story, const OpParams *params, unsigned given) {
                      "means of each group";
 }
 
-// ---- dweight = the sum of dy z of a channel, dbias = that of dy ---------------------------------
+// ---- dweight = the sum of dy z over a channel, dbias = the sum of dy ----------------------------
 enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN, WEIGHT_RSTD }; // inputs
 
 static Status weight_infer(OpCall *call) {
@@ -86,7 +85,7 @@ static Status weight_infer(OpCall *call) {
     return op_output(call, 1, DTYPE_FLOAT32, channels);
 }
 
-static OpWork weight_work(const OpCall *call) { // channels
+static OpWork weight_work(const OpCall *call) { // items: channels
     Groups g = groups_of(call->in[WEIGHT_X], &call->params);
     double cost = (double)g.samples * (double)g.spatial;
     return (OpWork){.items = g.channels, .cost = cost > 1.0 ? cost : 1.0, .together = 16};
@@ -99,7 +98,7 @@ typedef struct ChannelSums {
 } ChannelSums;
 
 // A channel of a sample is a GradientRow without weight: its sums of dy and of dy z. For few
-// elements so many lanes as norm_sums has would cost more than they save.
+// elements, as many lanes as in norm_sums would cost more than they save.
 MATH_INLINE NormSums channel_sums(const GradientRow *of, int64_t n) {
     if (n >= 2 * NORM_LANES) return norm_sums(of, n, norm_gradient_term);
     enum { LANES = 8 };
@@ -117,7 +116,7 @@ MATH_INLINE NormSums channel_sums(const GradientRow *of, int64_t n) {
     return (NormSums){(double)sum, (double)product};
 }
 
-// Of `count` channels of one group of a sample, which begin at `row`.
+// Handles `count` channels of one group of a sample, starting at `row`.
 MATH_INLINE void add_channels(const GradientRow *row, int64_t count, int64_t spatial,
                               double *weight, double *bias) {
     for (int64_t k = 0; k < count && spatial == 1; k++) {
@@ -133,7 +132,7 @@ MATH_INLINE void add_channels(const GradientRow *row, int64_t count, int64_t spa
     }
 }
 
-// For channels [first, first + width), group by group
+// Handles channels [first, first + width), group by group.
 MATH_INLINE void add_sample(const OpCall *call, const Groups *g, int64_t sample, int64_t first,
                             int64_t width, ChannelSums *sums) {
     for (int64_t c = first, count; c < first + width; c += count) {
@@ -148,7 +147,7 @@ MATH_INLINE void add_sample(const OpCall *call, const Groups *g, int64_t sample,
     }
 }
 
-// Channels [begin, end): each added up in the order of the samples, whichever thread has it.
+// Channels [begin, end): each adds samples in order, in whichever thread.
 KERNEL static Status group_norm_backward_weight_cpu(const OpCall *call, int64_t begin,
                                                     int64_t end) {
     Groups g = groups_of(call->in[WEIGHT_X], &call->params);
@@ -166,14 +165,14 @@ KERNEL static Status group_norm_backward_weight_cpu(const OpCall *call, int64_t 
 
 static void weight_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)params;
-    if (!(given & SAVE_OUT(1))) return; // no dbias
+    if (!(given & SAVE_OUT(1))) return; // dbias is not wanted
     story->elementwise = (OpRule){PER_COLUMN, .each = 5, .more = -2, .input = WEIGHT_X};
     story->extra = "dbias";
     story->extra_elements = (OpRule){PER_OUTPUT, .each = 1};
     story->formula = "dweight = dy (x - mean) rstd and dbias = dy, each summed over a channel";
 }
 
-// As layer_norm_backward.c counts.
+// Counts as in layer_norm_backward.c.
 const Op op_group_norm_backward = {
     .id = OP_group_norm_backward,
     .name = "group_norm_backward",

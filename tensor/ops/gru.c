@@ -1,14 +1,14 @@
-// gru.c -- a GRU's pass over a sequence, the inputs' products x_r, x_z, x_n being there already:
-// r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z), n = tanh(x_n + r h_n), h' = n + z (h - n), where
-// (h_r, h_z, h_n) = h . weight^T + bias; and the gradients of it
+// gru.c -- a GRU's pass over a sequence, given the inputs' products x_r, x_z, x_n: r = sigmoid(x_r
+// + h_r), z = sigmoid(x_z + h_z), n = tanh(x_n + r h_n), h' = n + z (h - n), with (h_r, h_z, h_n) =
+// h . weight^T + bias; and the backward rule
 // params: flags = RECURRENT_*
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
 
 enum { SUMS, WEIGHT, BIAS, HIDDEN }; // inputs; and outputs:
-enum { Y, GATES, PARTS };            // parts: h_n, which backward wants
+enum { Y, GATES, PARTS };            // parts: h_n, for backward
 enum { GATE_COUNT = 3 };
-static const double ROW_COST = 15.0; // of an element of the state, beside the product
+static const double ROW_COST = 15.0; // per element of the state, apart from the product
 
 Tensor *tensor_gru(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, bool reverse) {
     OpParams params = {.flags = reverse ? RECURRENT_REVERSE : 0};
@@ -24,7 +24,7 @@ static Status gru_infer(OpCall *call) {
 }
 
 // ---- forward -----------------------------------------------------------------------------------
-typedef struct Step {      // of one step: gates (batch, 3 hidden), the others (batch, hidden)
+typedef struct Step {      // one step: gates (batch, 3 hidden), the others (batch, hidden)
     float *gates, *parts;  // the products h_r, h_z, 0 and h_n; gates become r, z, n
     const float *x, *bias; // x (batch, 3 hidden); bias (3 hidden) or NULL
     const float *before;
@@ -96,7 +96,7 @@ static Status gru_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// ---- its rule ----------------------------------------------------------------------------------
+// ---- the backward rule --------------------------------------------------------------------------
 static unsigned gru_saves(const OpCall *call) {
     unsigned saves = SAVE_IN(WEIGHT) | SAVE_IN(HIDDEN) | SAVE_OUT(Y) | SAVE_OUT(GATES);
     return call->needs_grad ? saves | SAVE_OUT(PARTS) : 0;
@@ -117,7 +117,7 @@ static Status gru_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return recurrent_backward_weight(saved, *slots[1], HIDDEN, grad_in);
 }
 
-// Per element 3 sums and a product, 2 sigmoids of 2 and exp, a tanh, and 3 for the new state.
+// Per element 3 sums and a product, 2 sigmoids (2 and exp each), a tanh, 3 for the new state.
 const Op op_gru = {
     .id = OP_gru,
     .name = "gru",

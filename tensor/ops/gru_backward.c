@@ -1,13 +1,13 @@
 // gru_backward.c -- the gradients of a GRU's pass, from the last step to the first: of x's sums, of
-// the sums h . weight^T + bias, which differ in n's part, and of the first state
+// the sums h . weight^T + bias, which differ in n's part, and of the initial state
 // params: flags = RECURRENT_*; shape = (steps), for the story
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
 
 enum { WEIGHT, GATES, PARTS, Y, HIDDEN, DY }; // inputs; and outputs:
-enum { DX, DSUMS, DHIDDEN };                  // the last goes from step to step
+enum { DX, DSUMS, DHIDDEN };                  // DHIDDEN goes from step to step
 enum { GATE_COUNT = 3 };
-static const double ROW_COST = 15.0; // of an element of the state, beside the product
+static const double ROW_COST = 15.0; // per element of the state, apart from the product
 
 static Status gru_backward_infer(OpCall *call) {
     Status status = op_output_like(call, DX, call->in[GATES]);
@@ -15,14 +15,13 @@ static Status gru_backward_infer(OpCall *call) {
     return status ? status : op_output_like(call, DHIDDEN, call->in[HIDDEN]);
 }
 
-typedef struct Step { // of one step: gates, dx, d_sums (batch, 3 hidden), the others (batch,
-                      // hidden)
+typedef struct Step { // one step: gates, dx, d_sums (batch, 3 hidden), the others (batch, hidden)
     const float *gates, *parts, *before, *dy;
     float *dx, *d_sums, *d_hidden;
     int64_t hidden;
 } Step;
 
-// d_hidden comes in as what the step behind sent; what goes on by z alone stays there.
+// d_hidden comes in with the gradient from the following step, and leaves with the part through z.
 KERNEL static void gradient_row(const Step *s, int64_t row) {
     int64_t n = s->hidden, from = row * n, wide = GATE_COUNT * from;
     const float *gates = s->gates + wide;
@@ -82,8 +81,8 @@ static Status gru_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Per element, of y: 2 for what comes from outside and from the step behind, by z and by the
-// product; 5 each for n and z, 4 for r, one for h_n and one for the state before.
+// Per element of y: 2 for the gradients from outside and from the following step, through z and the
+// product; 5 each for n and z, 4 for r, 1 for h_n and 1 for the previous state.
 const Op op_gru_backward = {
     .id = OP_gru_backward,
     .name = "gru_backward",

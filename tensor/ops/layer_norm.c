@@ -1,6 +1,6 @@
 // layer_norm.c -- y = (x - mean) rstd weight + bias: mean and rstd = 1 / sqrt(variance + epsilon)
-// of each row, a row being all elements of the last dimensions (Ba, Kiros, Hinton 2016)
-// params: shape = that of a row, value[0] = epsilon
+// of each row; a row is all elements of the last dimensions (Ba, Kiros, Hinton 2016)
+// params: shape = shape of a row, value[0] = epsilon
 #include "tensor/ops/layer_norm.h"
 
 #include <math.h>
@@ -49,11 +49,11 @@ static Status layer_norm_infer(OpCall *call) {
     return status ? status : op_output(call, NORM_RSTD, DTYPE_FLOAT32, rows);
 }
 
-// ---- the kernel: a row is read once, and while it is in cache twice more ------------------------
+// ---- the kernel: reads a row once, and twice more while it is in cache --------------------------
 Moments norm_moments_in_double(const float *x, int64_t n) {
     double mean = 0.0, variance = 0.0;
     for (int64_t j = 0; j < n; j++) mean += (double)x[j];
-    mean /= (double)n; // at the end: equal numbers have no variance
+    mean /= (double)n; // divides last: then equal numbers have variance 0
     for (int64_t j = 0; j < n; j++) {
         double d = (double)x[j] - mean;
         variance += d * d / (double)n;
@@ -108,7 +108,7 @@ Status norm_run_backward(const OpCall *saved, Tensor *grad, Tensor *grad_in[], c
                             OP_INPUTS(grad, x, mean, rstd));
 }
 
-// dbias where no dweight goes with it: dy, as a matrix of rows, summed over them.
+// dbias, if dweight is not wanted: dy, as a matrix of rows, summed over them.
 static Status bias_backward(Tensor **slot, Tensor *grad, const Tensor *bias) {
     int64_t n = bias->numel, rows = n ? grad->numel / n : 0;
     if (*slot && !(*slot = tensor_reshape(*slot, SHAPE(n)))) return error_status();
@@ -141,7 +141,7 @@ void norm_vary(OpStory *story, const OpParams *params, unsigned given) {
 
 // Per row of n: for the mean n - 1 adds and a division, for x - mean n, for the variance n
 // products, n - 1 adds and a division, for rstd an add and the root; for y n products, and with a
-// weight n more. A bias counts as one.
+// weight n more. The bias counts on its own.
 const Op op_layer_norm = {
     .id = OP_layer_norm,
     .name = "layer_norm",

@@ -1,17 +1,17 @@
 // layer_norm_backward.c -- the gradients of a layer norm: of x, in one pass over the rows; of
 // weight and bias together, in one pass down the columns. z = (x - mean) rstd in both. Those of an
-// RMS norm are the same where the mean is 0, without that input.
-// params: shape = that of a row; flags of the second: NORM_WITH_BIAS
+// RMS norm follow with mean 0 and without the mean input.
+// params: shape = shape of a row; flags of the weight's op: NORM_WITH_BIAS
 #include "tensor/ops/layer_norm.h"
 
-// The input in front of rstd, which is the last; NULL where an RMS norm has rstd in its place.
+// The input before rstd, the last one; NULL for an RMS norm, which has rstd in that place.
 static const float *mean_or_null(const OpCall *call, int index) {
     return index + 1 < call->n_in ? call_in(call, index) : NULL;
 }
 static const float *rstd_of(const OpCall *call) { return call_in(call, call->n_in - 1); }
 
 // ---- dx = rstd (g - mean(g) - z mean(g z)), g = dy weight --------------------------------------
-enum { DY, X, WEIGHT, MEAN }; // inputs, and rstd; the weight may be absent
+enum { DY, X, WEIGHT, MEAN }; // inputs, then rstd; the weight may be absent
 
 static OpWork input_work(const OpCall *call) {
     NormRows rows = norm_rows_of(call->in[X], &call->params);
@@ -33,8 +33,8 @@ KERNEL static Status layer_norm_backward_cpu(const OpCall *call, int64_t begin, 
     return STATUS_OK;
 }
 
-// ---- dweight = the sum of dy z over the rows, dbias = that of dy --------------------------------
-enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN }; // inputs, and rstd
+// ---- dweight = the sum of dy z over the rows, dbias = the sum of dy -----------------------------
+enum { WEIGHT_DY, WEIGHT_X, WEIGHT_MEAN }; // inputs, then rstd
 
 static Status weight_infer(OpCall *call) {
     Status status = op_infer_shape(call);
@@ -42,15 +42,15 @@ static Status weight_infer(OpCall *call) {
     return op_output(call, 1, DTYPE_FLOAT32, call->params.shape);
 }
 
-// Wide, because a row is read where it lies; and yet what is added to stays in the nearest cache.
+// Wide enough for reading rows in place, while the sums stay in the nearest cache.
 enum { TILE_COLUMNS = 1024 };
 
-// As reduce_add_rows: some rows in float, their sums in double.
+// As reduce_add_rows: adds some rows in float, and their sums in double.
 typedef struct ColumnSums {
     double weight[TILE_COLUMNS], bias[TILE_COLUMNS];
 } ColumnSums;
 
-// For columns [first, first + width) of dy and x (rows, n)
+// Handles columns [first, first + width) of dy and x (rows, n).
 MATH_INLINE void add_columns(const OpCall *call, NormRows rows, int64_t first, int64_t width,
                              bool with_bias, ColumnSums *sums) {
     const float *mean = mean_or_null(call, WEIGHT_MEAN), *rstd = rstd_of(call);
@@ -73,13 +73,13 @@ MATH_INLINE void add_columns(const OpCall *call, NormRows rows, int64_t first, i
     }
 }
 
-static OpWork weight_work(const OpCall *call) { // columns
+static OpWork weight_work(const OpCall *call) { // items: columns
     double rows = (double)norm_rows_of(call->in[WEIGHT_X], &call->params).count;
     return (OpWork){.items = call_numel(call), .cost = rows > 1.0 ? rows : 1.0, .together = 64};
 }
 
-// dweight (n) and maybe dbias (n), columns [begin, end): each added up in the order of the rows,
-// whichever thread has it
+// dweight (n) and maybe dbias (n), columns [begin, end): each adds rows in order, in whichever
+// thread
 KERNEL static Status layer_norm_backward_weight_cpu(const OpCall *call, int64_t begin,
                                                     int64_t end) {
     NormRows rows = norm_rows_of(call->in[WEIGHT_X], &call->params);
@@ -105,8 +105,8 @@ static void input_vary(OpStory *story, const OpParams *params, unsigned given) {
     story->formula = "dx = rstd (g - mean(g) - z mean(g z)), g = dy weight, z = (x - mean) rstd";
 }
 
-// Per element: g 1 where there is a weight, z 2, mean(g) 1, mean(g z) 2, the rest 4; n - 1 adds and
-// a division make n.
+// Per element: g 1 if there is a weight, z 2, mean(g) 1, mean(g z) 2, the rest 4; n - 1 adds and a
+// division count as n.
 const Op op_layer_norm_backward = {
     .id = OP_layer_norm_backward,
     .name = "layer_norm_backward",
@@ -125,7 +125,7 @@ static void rms_input_vary(OpStory *story, const OpParams *params, unsigned give
     story->formula = "dx = rstd (g - z mean(g z)), g = dy weight, z = x rstd";
 }
 
-// Per element: g 1 where there is a weight, z 1, mean(g z) 2, the rest 3.
+// Per element: g 1 if there is a weight, z 1, mean(g z) 2, the rest 3.
 const Op op_rms_norm_backward = {
     .id = OP_rms_norm_backward,
     .name = "rms_norm_backward",
@@ -140,7 +140,7 @@ const Op op_rms_norm_backward = {
 
 static void weight_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)params;
-    if (!(given & SAVE_OUT(1))) return; // no dbias
+    if (!(given & SAVE_OUT(1))) return; // dbias is not wanted
     story->elementwise = (OpRule){PER_COLUMN, .each = 5, .more = -2, .input = WEIGHT_X};
     story->extra = "dbias";
     story->extra_elements = (OpRule){PER_OUTPUT, .each = 1};

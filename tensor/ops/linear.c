@@ -1,5 +1,5 @@
-// linear.c -- y = activation(x . weight^T + bias): one product, with the rest done while each block
-// is still in cache. params: activation, and value, which is the activation's.
+// linear.c -- y = activation(x . weight^T + bias): one product; the rest is done while each block
+// is still in cache. params: activation, and value with the activation's parameters.
 #include "tensor/gemm.h"
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/product.h"
@@ -11,8 +11,8 @@ Tensor *tensor_linear(Tensor *x, Tensor *weight, Tensor *bias, const Op *activat
     return OP_RUN(op_linear, &params, x, weight, bias);
 }
 
-// The call that the activation would have been by itself: of z, what goes in, which may be y's
-// place, and y.
+// The call that the activation would be by itself: from its input z, which may share y's memory, to
+// y.
 static OpCall activation_call(const OpCall *call, Tensor **z, Tensor *y) {
     OpCall alone = {.op = call->params.activation,
                     .in = z,
@@ -21,11 +21,11 @@ static OpCall activation_call(const OpCall *call, Tensor **z, Tensor *y) {
                     .n_out = 1,
                     .needs_grad = call->needs_grad != 0,
                     .params = call->params};
-    alone.params.activation = NULL; // its backward hands them on
+    alone.params.activation = NULL; // its backward passes them on
     return alone;
 }
 
-// What of the activation its backward reads: z is then an output of its own.
+// SAVE bits of the activation's backward; if they include its input, z is an extra output.
 static unsigned activation_saves(const OpCall *call) {
     const Op *activation = call->params.activation;
     if (!call->needs_grad || !activation || !activation->saves) return 0;
@@ -71,7 +71,7 @@ static Status linear_infer(OpCall *call) {
 
 typedef struct Epilogue {
     const float *bias; // (n) or NULL
-    float *y, *before; // (m, n); before: where the pre-activation goes, or NULL
+    float *y, *before; // (m, n); before: for the pre-activation, or NULL
     int64_t n;
     const OpParams *params;
 } Epilogue;
@@ -110,7 +110,7 @@ static int64_t linear_handoffs(const OpCall *call) {
     return gemm_handoffs(&gemm);
 }
 
-// The product, then per row + bias (n) and the activation.
+// Runs the product, then adds bias (n) to each row and applies the activation.
 static Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     Gemm gemm = product_of(call);
@@ -127,7 +127,7 @@ static Status linear_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// The gradient before the activation, by the activation's own rule; NULL: zero.
+// Computes the gradient before the activation by the activation's rule; NULL: zero.
 static Status through_activation(const OpCall *saved, Tensor **grad) {
     const Op *activation = saved->params.activation;
     if (!activation) return STATUS_OK;
@@ -138,8 +138,8 @@ static Status through_activation(const OpCall *saved, Tensor **grad) {
     return status;
 }
 
-// *slot = a product of matrices, seen under the shape of `like`; a tensor already in *slot is
-// written through a view of it.
+// *slot = a product of matrices, viewed in the shape of `like`; a tensor already in *slot is
+// written through a view.
 static Status product_like(Tensor **slot, Tensor *a, Tensor *b, const Tensor *like) {
     if (like->shape.ndim == 2) return OP_ADDING(slot, op_matmul, NULL, a, b);
     if (*slot && !(*slot = tensor_reshape(*slot, product_flat(like)))) return error_status();

@@ -1,5 +1,5 @@
-// loss.c -- losses element by element: squared, absolute and Huber's error, binary cross-entropy of
-// logits, Kullback-Leibler divergence. Those of labels are cross_entropy.c and nll.c.
+// loss.c -- element-wise losses: squared, absolute and Huber's error, binary cross-entropy of
+// logits, Kullback-Leibler divergence. Losses of labels are in cross_entropy.c and nll.c.
 #include "tensor/math_loss.h"
 #include "tensor/ops/reduce.h"
 
@@ -11,8 +11,8 @@ static Status loss_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-// The sum of f(x, t, params.value[0]) over all elements of x and t, divided by `by`: blocks in
-// float, their sums in double.
+// The sum of f(x, t, params.value[0]) over all elements of x and t, divided by `by`: adds blocks in
+// float, and their sums in double.
 MATH_INLINE Status mean_of(const OpCall *call, float (*f)(float, float, float), int64_t by) {
     const float *x = call_in(call, 0), *t = call_in(call, 1), parameter = call->params.value[0];
     int64_t n = call->in[0]->numel;
@@ -37,7 +37,7 @@ MATH_INLINE Status slopes_of(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 
-// Of a loss of x - t: the target's gradient is x's with the other sign.
+// For a loss of x - t: the target's gradient is x's with the opposite sign.
 static Status difference_backward(const OpCall *saved, const Op *op, Tensor *grad,
                                   Tensor *grad_in[]) {
     for (int i = 0; i < 2; i++) {
@@ -98,8 +98,8 @@ const Op op_mse_backward = {.id = OP_mse_backward,
                                            .elementwise = {PER_OUTPUT, .each = 2})};
 
 // ---- binary_cross_entropy_with_logits -----------------------------------------------------------
-// The mean of -t log(p) - (1 - t) log(1 - p), p = sigmoid(x), as
-// max(x, 0) - x t + log(1 + e^-|x|), which neither overflows nor loses small losses. One pass.
+// The mean of -t log(p) - (1 - t) log(1 - p), p = sigmoid(x), computed in one pass as max(x, 0) - x
+// t + log(1 + e^-|x|), which neither overflows nor loses small losses.
 Tensor *tensor_binary_cross_entropy_with_logits(Tensor *logits, Tensor *targets) {
     return OP_RUN(op_binary_cross_entropy_with_logits, NULL, logits, targets);
 }
@@ -130,7 +130,7 @@ static unsigned bce_saves(const OpCall *call) {
 }
 
 // ---- backward: inputs grad (), logits, targets --------------------------------------------------
-// A sigmoid (2 and an exponential), a subtraction, a product with g / n.
+// Counts: a sigmoid (2 and an exponential), a subtraction, a product with g / n.
 KERNEL static Status binary_cross_entropy_with_logits_backward_cpu(const OpCall *call,
                                                                    int64_t begin, int64_t end) {
     const float *x = call_in(call, 1), *t = call_in(call, 2);
@@ -197,7 +197,7 @@ const Op op_l1 = {.id = OP_l1,
                   .saves = save_inputs,
                   .story = STORY(.formula = "y = mean of |x - target|", .out = "y",
                                  .in = {"x", "target"}, .elementwise = {PER_INPUT, .each = 3})};
-// A subtraction, two comparisons for its sign, a product.
+// Counts: a subtraction, two comparisons for its sign, a product.
 const Op op_l1_backward = {.id = OP_l1_backward,
                            .name = "l1_backward",
                            .kernel = l1_backward_cpu,
@@ -207,7 +207,7 @@ const Op op_l1_backward = {.id = OP_l1_backward,
                                           .elementwise = {PER_OUTPUT, .each = 4})};
 
 // ---- huber: mean of d d / 2 where |d| <= delta, delta (|d| - delta / 2) beyond; d = x - t -------
-// params: value = {delta}; of backward {1 or -1, delta}
+// params: value = {delta}; in backward {1 or -1, delta}
 Tensor *tensor_huber(Tensor *x, Tensor *target, float delta) {
     return OP_RUN(op_huber, (&(OpParams){.value = {delta}}), x, target);
 }
@@ -240,8 +240,8 @@ KERNEL static Status huber_backward_cpu(const OpCall *call, int64_t begin, int64
     return slopes_of(call, begin, end, math_huber_slope);
 }
 
-// Per element: a subtraction, an absolute value, a comparison, and 2 for either branch; n - 1 adds
-// and a division for the mean.
+// Per element: a subtraction, an absolute value, a comparison, and 2 for either case; then n - 1
+// adds and a division for the mean.
 const Op op_huber = {.id = OP_huber,
                      .name = "huber",
                      .kernel = huber_cpu,
@@ -261,7 +261,7 @@ const Op op_huber_backward = {
     .story = STORY(.formula = "dx = (x - target, between -delta and delta) dy / n", .out = "dx",
                    .in = {"dy", "x", "target"}, .elementwise = {PER_OUTPUT, .each = 4})};
 
-// ---- kl_divergence: the sum of t (log t - x), over the rows -------------------------------------
+// ---- kl_divergence: the sum of t (log t - x), divided by the number of rows ---------------------
 Tensor *tensor_kl_divergence(Tensor *log_probabilities, Tensor *targets) {
     return OP_RUN(op_kl_divergence, NULL, log_probabilities, targets);
 }

@@ -1,5 +1,5 @@
-// lstm.c -- an LSTM's pass over a sequence, the inputs' products being there already: for each step
-// the sums of the gates i, f, g, o = given + h . weight^T + bias, c' = f c + i g, h' = o tanh(c')
+// lstm.c -- an LSTM's pass over a sequence, given the inputs' products: in each step the gates i,
+// f, g, o have sums = given + h . weight^T + bias; c' = f c + i g, h' = o tanh(c')
 // params: flags = RECURRENT_*
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
@@ -7,7 +7,7 @@
 enum { SUMS, WEIGHT, BIAS, HIDDEN, CELL }; // inputs; and outputs:
 enum { Y, CELLS, GATES };
 enum { GATE_COUNT = 4 };
-static const double ROW_COST = 20.0; // of an element of the state, beside the product
+static const double ROW_COST = 20.0; // per element of the state, apart from the product
 
 Tensor *tensor_lstm(Tensor *sums, Tensor *weight, Tensor *bias, Tensor *hidden, Tensor *cell,
                     bool reverse, Tensor **cells) {
@@ -29,13 +29,13 @@ static Status lstm_infer(OpCall *call) {
 }
 
 // ---- forward -----------------------------------------------------------------------------------
-typedef struct Step { // of one step: gates (batch, 4 hidden), the others (batch, hidden)
+typedef struct Step { // one step: gates (batch, 4 hidden), the others (batch, hidden)
     float *gates, *cell, *y;
-    const float *before; // the cell
+    const float *before; // the previous cell
     int64_t hidden;
 } Step;
 
-// gates (4 n): the sums, and then what they become
+// gates (4 n): first the sums, then the gates
 KERNEL static void lstm_row(float *gates, const float *before, float *cell, float *y, int64_t n) {
     float *i = gates, *f = gates + n, *g = gates + 2 * n, *o = gates + 3 * n;
     for (int64_t j = 0; j < n; j++) {
@@ -113,7 +113,7 @@ static Status lstm_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gra
     return recurrent_backward_weight(saved, *slots[0], HIDDEN, grad_in);
 }
 
-// Per element 4 sums, 3 sigmoids of 2 and exp, 2 tanh, and 4 for the cell and its output.
+// Per element 4 sums, 3 sigmoids (2 and exp each), 2 tanh, 4 for the cell and its output.
 const Op op_lstm = {
     .id = OP_lstm,
     .name = "lstm",

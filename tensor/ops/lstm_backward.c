@@ -1,13 +1,13 @@
-// lstm_backward.c -- the gradients of an LSTM's pass: from the last step to the first, what comes
-// from outside meets what the step behind sent back
+// lstm_backward.c -- the gradients of an LSTM's pass: goes from the last step to the first, and
+// adds each step's outside gradient to the one from the following step
 // params: flags = RECURRENT_*
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
 
 enum { WEIGHT, GATES, CELLS, CELL, DY, DCELLS }; // inputs; and outputs:
-enum { DSUMS, DHIDDEN, DCELL };                  // the last two go from step to step
+enum { DSUMS, DHIDDEN, DCELL };                  // DHIDDEN and DCELL go from step to step
 enum { GATE_COUNT = 4 };
-static const double ROW_COST = 20.0; // of an element of the state, beside the product
+static const double ROW_COST = 20.0; // per element of the state, apart from the product
 
 static Status lstm_backward_infer(OpCall *call) {
     Status status = op_output_like(call, DSUMS, call->in[GATES]);
@@ -15,13 +15,13 @@ static Status lstm_backward_infer(OpCall *call) {
     return status ? status : op_output_like(call, DCELL, call->in[CELL]);
 }
 
-typedef struct Step { // of one step: gates and d_sums (batch, 4 hidden), the others (batch, hidden)
+typedef struct Step { // one step: gates and d_sums (batch, 4 hidden), the others (batch, hidden)
     const float *gates, *cell, *before, *dy, *d_cells; // dy and d_cells may be NULL
     float *d_sums, *d_hidden, *d_cell;
     int64_t hidden;
 } Step;
 
-// All of one row; `hidden` comes in as what the step behind sent, as does the cell's.
+// Handles one row; d_hidden and d_cell come in with the gradients from the following step.
 KERNEL static void gradient_row(const Step *s, int64_t row) {
     int64_t n = s->hidden, from = row * n;
     const float *i = s->gates + GATE_COUNT * from, *f = i + n, *g = f + n, *o = g + n;
@@ -86,8 +86,8 @@ static void lstm_backward_vary(OpStory *story, const OpParams *params, unsigned 
     if (given & SAVE_IN(DCELLS)) story->elementwise.each++;
 }
 
-// Per element, of cells: 5 for what reaches the cell, 4 for each gate, one for the cell before; and
-// the tanh that is not kept.
+// Per element of the cells: 5 for the cell's gradient, 4 for each gate, 1 for the previous cell;
+// and the tanh, which is not saved.
 const Op op_lstm_backward = {
     .id = OP_lstm_backward,
     .name = "lstm_backward",

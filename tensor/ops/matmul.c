@@ -1,11 +1,11 @@
-// matmul.c -- (..., m, k) . (..., k, n), leading dimensions broadcast. A transposed view is read in
-// place through the product's transpose flags; it is never copied.
+// matmul.c -- (..., m, k) . (..., k, n), leading dimensions broadcast. Transposed views are read in
+// place with the product's transpose flags, without a copy.
 #include "tensor/gemm.h"
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/product.h"
 
-// Dense in its last two dims, one way or the other, with a distance between rows that a BLAS can
-// count: what a product can read where it lies. Of no elements nothing is read.
+// Whether a product can read it in place: one of the last two dims is dense, and the distance
+// between rows fits a BLAS. An empty tensor always qualifies.
 static bool readable(const Tensor *t) {
     int64_t row = t->stride[t->shape.ndim - 2], column = t->stride[t->shape.ndim - 1];
     int64_t rows = t->shape.dims[t->shape.ndim - 2], columns = t->shape.dims[t->shape.ndim - 1];
@@ -16,7 +16,7 @@ static bool readable(const Tensor *t) {
 
 Tensor *product_operand(Tensor *t) { return t && !readable(t) ? tensor_contiguous(t) : t; }
 
-// With vectors as matrices of one row, and of one column.
+// Treats vectors as matrices of one row or one column.
 static Tensor *product_of_vectors(Tensor *a, Tensor *b) {
     bool row = a->shape.ndim == 1, column = b->shape.ndim == 1;
     if (row) a = tensor_reshape(a, SHAPE(1, a->numel));
@@ -40,7 +40,7 @@ Tensor *tensor_matmul(Tensor *a, Tensor *b) {
     if (!a || !b) return NULL;
     if (b->shape.ndim > 2 || a->shape.ndim == 2 || !tensor_is_contiguous(a))
         return OP_RUN(op_matmul, NULL, a, b);
-    // One matrix on the right: the batch is just more rows.
+    // With one matrix on the right, the batch is just more rows.
     Shape shape = a->shape;
     Tensor *rows = tensor_reshape(a, product_flat(a));
     Tensor *product = OP_RUN(op_matmul, NULL, rows, b);
@@ -48,7 +48,7 @@ Tensor *tensor_matmul(Tensor *a, Tensor *b) {
     return product ? tensor_reshape(product, shape) : NULL;
 }
 
-typedef struct Dims { // of one product, after the transpose flags
+typedef struct Dims { // sizes of one product, after the transpose flags
     int64_t m, n, k;
 } Dims;
 
@@ -73,7 +73,7 @@ static Status matmul_infer(OpCall *call) {
                         "(k, n); tensor_transpose one of them",
                         (long long)d.k, (long long)kb);
     Shape shape = {.ndim = a->shape.ndim > b->shape.ndim ? a->shape.ndim : b->shape.ndim};
-    for (int i = 0; i < shape.ndim - 2; i++) { // batch dims, counted from the last of them
+    for (int i = 0; i < shape.ndim - 2; i++) { // batch dims, counted from the last
         int64_t na = i < a->shape.ndim - 2 ? a->shape.dims[a->shape.ndim - 3 - i] : 1;
         int64_t nb = i < b->shape.ndim - 2 ? b->shape.dims[b->shape.ndim - 3 - i] : 1;
         if (na != nb && na != 1 && nb != 1)
@@ -92,7 +92,7 @@ static Status matmul_infer(OpCall *call) {
                     "neither rows nor columns of a matrix lie dense. HINT: tensor_contiguous");
 }
 
-// One product of the batch, without its operands.
+// One product of the batch, without operands.
 static Gemm product_of(const OpCall *call) {
     Dims d = dims_of(call);
     Gemm gemm = {.m = d.m, .n = d.n, .k = d.k, .ldc = d.n > 0 ? d.n : 1, .add = call->adds};
@@ -143,7 +143,7 @@ static Status product_to(Tensor **slot, Tensor *a, unsigned trans, Tensor *b, co
     return backward_sum_to(slot, batched, like);
 }
 
-// c = a . b: da = dc . b^T, db = a^T . dc; with the flags, the same products read the other way.
+// c = a . b: da = dc . b^T, db = a^T . dc; with the flags, each operand is transposed.
 static Status matmul_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *a = saved->in[0], *b = saved->in[1], *grad = product_operand(grad_out[0]);
     if (!grad) return error_status();

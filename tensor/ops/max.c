@@ -1,5 +1,5 @@
-// max.c -- the largest and the smallest of each row, and where they are: max, argmax, min, argmin.
-// Of two tensors, element by element: binary.c.
+// max.c -- the largest and the smallest element of each row, and their places: max, argmax, min,
+// argmin. binary.c has the maximum of two tensors, element by element.
 #include "tensor/ops/reduce.h"
 
 Tensor *tensor_max(Tensor *x, int dim, bool keep_dim) {
@@ -36,8 +36,8 @@ static Status argmax_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_INT64, rows_shape(call->in[0]));
 }
 
-// The value by lanes, then the first place where it stands: y, which only max and min have, and
-// where (rows) of x (rows, n)
+// Finds the value in lanes, then its first place: y, an output only of max and min, and where
+// (rows) of x (rows, n)
 MATH_INLINE Status find_extremes(const OpCall *call, int64_t begin, int64_t end, bool smallest) {
     int64_t n = row_length(call->in[0]);
     int64_t *where = tensor_indices(call->out[call->n_out - 1]);
@@ -53,7 +53,7 @@ MATH_INLINE Status find_extremes(const OpCall *call, int64_t begin, int64_t end,
     return STATUS_OK;
 }
 
-// The same of whole numbers.
+// The int64 version of find_extremes.
 MATH_INLINE Status find_whole(const OpCall *call, int64_t begin, int64_t end, bool smallest) {
     int64_t n = row_length(call->in[0]);
     int64_t *where = tensor_indices(call->out[call->n_out - 1]);
@@ -90,8 +90,8 @@ static Status max_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return OP_INTO(&grad_in[0], op_max_backward, &params, grad_out[0], saved->out[1]);
 }
 
-// Zeros, with each row's gradient where its element was. params: shape = the input's
-static OpWork max_backward_work(const OpCall *call) { // rows of the result
+// Zeros, plus each row's gradient at its element. params: shape = the input's
+static OpWork max_backward_work(const OpCall *call) { // items: rows of the result
     return (OpWork){.items = call->in[0]->numel, .cost = (double)row_length(call->out[0])};
 }
 
@@ -148,7 +148,7 @@ const Op op_argmin = {.id = OP_argmin,
                       .infer = argmax_infer,
                       .story = STORY(.formula = "y = where the smallest is", .out = "y",
                                      .in = {"x"}, .elementwise = {.basis = PER_SUM})};
-// Of max and of min.
+// For max and min alike.
 const Op op_max_backward = {.id = OP_max_backward,
                             .name = "max_backward",
                             .kernel = max_backward_cpu,

@@ -1,6 +1,6 @@
-// max_pool2d.c -- the largest element under each window, and where it was; NaN wins (the last of
-// several, as in PyTorch), of equals the first. Padding is -infinity and never where it was; -1
-// stands for a window of padding alone. params: window, flags (POOL_CEIL)
+// max_pool2d.c -- the largest element in each window, and its place; NaN wins (the last of several,
+// as in PyTorch); of equals, the first wins. Padding is -infinity and never the place; -1 is the
+// place in a window of only padding. params: window, flags (POOL_CEIL)
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/window.h"
 
@@ -9,17 +9,17 @@ Tensor *tensor_max_pool2d(Tensor *x, Pool2dOptions options) {
     return OP_RUN(op_max_pool2d, &params, x);
 }
 
-// The second output, for backward only: the place of the largest, in its plane.
+// Makes the second output, for backward only: the place of the largest, in its plane.
 static Status max_pool2d_infer(OpCall *call) {
     Status status = pool_infer(call);
     if (status || !call->needs_grad) return status;
     return op_output(call, 1, DTYPE_INT64, call->out[0]->shape);
 }
 
-// ---- a part of a row of outputs at a time, all taps over it in turn ----------------------------
-// Rows are short, and the odd outputs behind the last whole vector would take longer than the rest
-// of the row. So loops go on to a whole number of STEPs where there is memory to read: what is too
-// much goes to the slack behind the part, or is overwritten.
+// ---- takes a part of a row of outputs at a time, and all taps over it in turn ------------------
+// Rows are short, and the odd outputs after the last whole vector would take longer than the rest
+// of the row. So loops run over whole STEPs if the memory is readable: the excess goes to the slack
+// behind the part, or is overwritten.
 enum { PART = 256, STEP = 16 };
 
 typedef struct Part { // outputs (oh, begin..) of one plane
@@ -30,7 +30,7 @@ typedef struct Part { // outputs (oh, begin..) of one plane
 
 MATH_INLINE int64_t whole_steps(int64_t n) { return (n + STEP - 1) / STEP * STEP; }
 
-// best and place = the larger of them and x[o * stride], which stands at place from + o * stride.
+// best and place = the larger of them and x[o * stride], whose place is from + o * stride.
 MATH_INLINE void compare(float *restrict best, int32_t *restrict place, const float *restrict x,
                          uint32_t from, int64_t n, int64_t stride) {
     for (int64_t o = 0; o < n; o++) {
@@ -41,7 +41,7 @@ MATH_INLINE void compare(float *restrict best, int32_t *restrict place, const fl
     }
 }
 
-// x: the plane; end: of the memory that may be read
+// x: the plane; end: end of the readable memory
 MATH_INLINE void pool_part(const OpWindow *w, const float *x, const float *end, Part *part) {
     int64_t last = part->begin + part->n;
     for (int64_t o = 0; o < whole_steps(part->n); o++) {
@@ -69,8 +69,8 @@ MATH_INLINE void pool_part(const OpWindow *w, const float *x, const float *end, 
     }
 }
 
-// The commonest window, 2 x 2 without overlap, in one go: best and place (n) of a row of outputs,
-// whose upper taps stand at `from`, and the lower ones `width` behind.
+// The most common window, 2 x 2 without overlap, in one pass: best and place (n) of a row of
+// outputs; upper taps start at `from`, lower ones `width` later.
 MATH_INLINE void pool_2x2(const float *restrict upper, int64_t width, uint32_t from, int64_t n,
                           float *restrict best, int32_t *restrict place) {
     const float *restrict lower = upper + width;
@@ -89,7 +89,7 @@ MATH_INLINE void pool_2x2(const float *restrict upper, int64_t width, uint32_t f
     }
 }
 
-// Is each window 2 x 2, without padding or overlap?
+// Whether all windows are 2 x 2, without padding or overlap.
 static bool is_2x2(const OpWindow *w, const Tensor *y) {
     bool is = true;
     for (int d = 0; d < 2; d++)
@@ -135,7 +135,7 @@ static Status max_pool2d_backward(const OpCall *saved, Tensor *grad_out[], Tenso
     return OP_INTO(&grad_in[0], op_max_pool2d_backward, &saved->params, grad_out[0], saved->out[1]);
 }
 
-// A window's largest is found by one comparison less than it has elements.
+// A window's maximum takes one comparison fewer than it has elements.
 static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned given) {
     story->elementwise = (OpRule){PER_OUTPUT, .each = window_taps(&params->window) - 1};
     if (!(given & SAVE_OUT(1))) return;
@@ -144,7 +144,7 @@ static void max_pool2d_vary(OpStory *story, const OpParams *params, unsigned giv
     story->extra_type = DTYPE_INT64;
 }
 
-// Per output kh kw - 1 comparisons; padded taps count.
+// kh kw - 1 comparisons per output; padded taps count.
 const Op op_max_pool2d = {.id = OP_max_pool2d,
                           .name = "max_pool2d",
                           .kernel = max_pool2d_cpu,
@@ -157,7 +157,7 @@ const Op op_max_pool2d = {.id = OP_max_pool2d,
                                          .out = "y", .in = {"x"}, .keeps = KEEP_EXTRA,
                                          .kind = KIND_POOL, .vary = max_pool2d_vary)};
 
-// ---- backward: zeros, plus each gradient where its largest was ---------------------------------
+// ---- backward: zeros, plus each gradient at its window's maximum -------------------------------
 static OpWork backward_work(const OpCall *call) {
     return (OpWork){.items = pool_plane_count(call->in[0]),
                     .cost = (double)pool_plane_size(call->out[0])};

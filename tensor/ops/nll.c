@@ -1,6 +1,6 @@
-// nll.c -- negative log-likelihood of labels, with weights of classes, a label that does not count,
-// and smoothed targets. Cross-entropy with any of these is it behind a log_softmax; the plain one
-// is fused in cross_entropy.c.
+// nll.c -- negative log-likelihood of labels, with class weights, an ignored label and smoothed
+// targets. Cross-entropy with any of these is log_softmax, then nll; the plain cross-entropy is
+// fused in cross_entropy.c.
 #include "tensor/ops/reduce.h"
 
 // params: value = {smoothing}, flags: NLL_IGNORES the label in begin
@@ -44,15 +44,15 @@ static Status nll_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, SHAPE_SCALAR);
 }
 
-// The targets of a call. A row with label l has (1 - smoothing) w[l] at l, and a class's share of
-// the smoothing, smoothing / classes w[j], at every j; all of them are divided by `counted`.
+// The targets of a call. A row with label l has target (1 - smoothing) w[l] at l, plus smoothing /
+// classes w[j] at every class j; all are divided by `counted`.
 typedef struct Targets {
     const int64_t *labels;
     const float *weight; // w, or NULL: 1
     int64_t rows, classes, ignored;
     bool ignores;
     double certain, share; // 1 - smoothing, smoothing / classes
-    double counted;        // the sum of w[l] over the rows that count
+    double counted;        // sum of w[l] over the rows that count
 } Targets;
 
 static bool counts(const Targets *targets, int64_t row) {
@@ -63,7 +63,7 @@ static double weight_of(const Targets *targets, int64_t row) {
     return targets->weight ? (double)targets->weight[targets->labels[row]] : 1.0;
 }
 
-// Of a call on (rows, classes), whose labels are in[labels]; the weight may be in[labels + 1].
+// For a call on (rows, classes) with in[labels]; the weight may be in[labels + 1].
 static Targets targets_of(const OpCall *call, Shape shape, int labels) {
     double smoothing = (double)call->params.value[0];
     const Tensor *weight = call->in[labels + 1];
@@ -97,7 +97,7 @@ static Status nll_check(const OpCall *call) {
     return check_labels(call, call->in[0]->shape, tensor_indices(call->in[1]));
 }
 
-// The sum of w[j] x[j] over a row of c.
+// Sum of w[j] x[j] over a row of c.
 KERNEL static double weighted_sum(const float *x, const float *weight, int64_t c) {
     float part[REDUCE_BLOCK];
     double total = 0.0;
@@ -121,7 +121,7 @@ static Status nll_cpu(const OpCall *call, int64_t begin, int64_t end) {
         if (targets.share > 0.0)
             total -= targets.share * weighted_sum(x, targets.weight, targets.classes);
     }
-    // Without weight there is no mean, even where smoothing leaves a sum.
+    // If all weights are 0 there is no mean, even if smoothing leaves a sum.
     *call_out(call, 0) = targets.counted == 0.0 ? NAN : (float)(total / targets.counted);
     return STATUS_OK;
 }
@@ -138,7 +138,7 @@ static unsigned nll_saves(const OpCall *call) {
     return SAVE_IN(1) | SAVE_IN(2);
 }
 
-// Its share of the smoothing has every class of a row; the label the rest, too.
+// Every class of a row gets a share of the smoothing; the label also gets the rest.
 static void nll_vary(OpStory *story, const OpParams *params, unsigned given) {
     bool weighted = given & SAVE_IN(2), smooth = params->value[0] != 0.0f;
     story->elementwise.each = smooth ? 1 + weighted : 0;
@@ -149,7 +149,7 @@ static void nll_vary(OpStory *story, const OpParams *params, unsigned given) {
 
 // ---- backward: dx = -target w g / counted, 0 in rows that do not count --------------------------
 // Inputs: grad (), labels (n), weight (classes) or none. params.shape: x's.
-static Status backward_check(const OpCall *call) { // labels may be others than forward's
+static Status backward_check(const OpCall *call) { // labels may differ from forward's
     return check_labels(call, call->params.shape, tensor_indices(call->in[1]));
 }
 
@@ -158,7 +158,7 @@ typedef struct BackwardJob {
     Targets targets;
 } BackwardJob;
 
-// out (n, classes), rows [begin, end): what all classes have alike is computed once for all rows.
+// out (n, classes), rows [begin, end): numbers that do not depend on the row are computed once.
 KERNEL static void backward_rows(void *argument, int64_t begin, int64_t end) {
     const BackwardJob *job = argument;
     const Targets *targets = &job->targets;
@@ -204,8 +204,8 @@ static void backward_vary(OpStory *story, const OpParams *params, unsigned given
 
 static const DTypeSignature nll_types[1] = {{3, {DTYPE_FLOAT32, DTYPE_INT64, DTYPE_FLOAT32}}};
 
-// n - 1 adds and a division; with weights a product and an add to their sum a row; smoothed, C - 1
-// adds, with weights C products, and 2 products and an add a row.
+// n - 1 adds and a division; with weights, a product and an add to their sum per row; smoothed, C -
+// 1 adds, with weights C products, and 2 products and an add per row.
 const Op op_nll = {.id = OP_nll,
                    .name = "nll",
                    .kernel = nll_cpu,
@@ -220,7 +220,7 @@ const Op op_nll = {.id = OP_nll,
                    .story = STORY(.formula = "y = mean of -x[label]", .out = "y",
                                   .in = {"x", "labels", "w"}, .elementwise = {PER_ROW, .more = 1},
                                   .vary = nll_vary)};
-// A row with a weight: a product, and an add to their sum; smoothed: an add at the label.
+// Per row with a weight: a product, and an add to the sum; smoothed: an add at the label.
 const Op op_nll_backward = {.id = OP_nll_backward,
                             .name = "nll_backward",
                             .kernel = nll_backward_cpu,

@@ -1,5 +1,5 @@
-// optimizer_pass.c -- what the steps of all optimizers share: their inputs checked, and the one
-// pass over all parameters. The formulas: optimizer_step.c, optimizer_simple.c.
+// optimizer_pass.c -- shared by the steps of all optimizers: input checks, and the one pass over
+// all parameters. The formulas are in optimizer_step.c and optimizer_simple.c.
 #include "tensor/ops/optimizer_step.h"
 
 #include "tensor/handle.h"
@@ -26,7 +26,7 @@ typedef struct StepJob {
 } StepJob;
 
 // Each thread takes the same share of every parameter: the rows that it also computes in the
-// products of forward and backward (gemm.c), so that they stay in its core's cache.
+// products of forward and backward (gemm.c), so they stay in its core's cache.
 enum { SLICES = 1024 };
 
 static void run_slices(void *argument, int64_t begin, int64_t end) {

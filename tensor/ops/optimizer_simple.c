@@ -1,15 +1,15 @@
-// optimizer_simple.c -- RMSprop and Lion: optimizers that keep one tensor of each parameter. What
-// they share with the others: optimizer_step.h.
+// optimizer_simple.c -- RMSprop and Lion: optimizers that keep one tensor per parameter.
+// optimizer_step.h has the parts shared with the others.
 #include "tensor/handle.h"
 #include "tensor/ops/optimizer_step.h"
 
-enum { PERIOD = 3 }; // p, g, what is kept
+enum { PERIOD = 3 }; // p, g, the optimizer's tensor
 
 static int64_t simple_handoffs(const OpCall *call) { return optimizer_step_handoffs(call, PERIOD); }
 
 static Status simple_infer(OpCall *call) { return optimizer_step_infer(call, PERIOD, 1); }
 
-static bool simple_mutates(const OpCall *call, int input) { // of each group all but the gradient
+static bool simple_mutates(const OpCall *call, int input) { // all of each group except the gradient
     (void)call;
     return input > 0 && (input - 1) % PERIOD != 1;
 }

@@ -1,5 +1,5 @@
 // optimizer_step.c -- SGD, Adam and AdamW: one pass over the elements of all parameters of a step.
-// Those that keep one tensor and have no variants: optimizer_simple.c.
+// Optimizers with one tensor per parameter and no variants are in optimizer_simple.c.
 #include <math.h>
 
 #include "tensor/handle.h"
@@ -25,7 +25,7 @@ static int sgd_period(const OpCall *call) { return call->params.value[0] != 0.0f
 
 static Status sgd_infer(OpCall *call) { return optimizer_step_infer(call, sgd_period(call), 1); }
 
-static bool sgd_mutates(const OpCall *call, int input) { // of each group all but the gradient
+static bool sgd_mutates(const OpCall *call, int input) { // all of each group except the gradient
     return input > 0 && (sgd_period(call) == 3 ? (input - 1) % 3 : (input - 1) % 2) != 1;
 }
 
@@ -50,7 +50,7 @@ MATH_INLINE void momentum_range(const OpCall *call, Tensor *const group[], int64
 
 KERNEL static void with_momentum(const OpCall *call, Tensor *const group[], int64_t begin,
                                  int64_t end) {
-    if (call->params.flags & SGD_NESTEROV) // known where it is inlined: two plain loops
+    if (call->params.flags & SGD_NESTEROV) // a constant for two plain inlined loops
         momentum_range(call, group, begin, end, true);
     else
         momentum_range(call, group, begin, end, false);
@@ -116,13 +116,13 @@ static int64_t adam_handoffs(const OpCall *call) {
 
 static Status adam_infer(OpCall *call) { return optimizer_step_infer(call, ADAM_PERIOD, 2); }
 
-// The state (t), and of each group all but the gradient.
+// The state (t), and all of each group except the gradient.
 static bool adam_mutates(const OpCall *call, int input) {
     (void)call;
     return input == 0 || (input - 1) % ADAM_PERIOD != 1;
 }
 
-typedef struct Rates { // per step, the same for every element
+typedef struct Rates { // constants of a step
     float keep, decay, b1, b2, step, root_scale, epsilon;
 } Rates;
 
@@ -160,7 +160,7 @@ KERNEL static void adam_update(const OpCall *call, Tensor *const group[], int64_
 
 static Status adamw_step_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
-    call_in(call, 0)[1] += 1.0f; // t lives in the state, so that a captured step can be replayed
+    call_in(call, 0)[1] += 1.0f; // t is in the state, so that a captured step can be replayed
     optimizer_step_run(call, ADAM_PERIOD, adam_update);
     return STATUS_OK;
 }

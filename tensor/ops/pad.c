@@ -1,9 +1,9 @@
-// pad.c -- more, or fewer, elements at the ends of dimensions: a constant, or what is there already
-// params: pads; flags: PadMode; value[0] and, of whole numbers, whole: the constant
+// pad.c -- adds or removes elements at the ends of dimensions: a constant, or existing elements
+// params: pads; flags: PadMode; value[0] and, for int64, whole: the constant
 #include "tensor/ops/pad.h"
 #include "tensor/ops/reduce.h"
 
-static int32_t narrow(int64_t value) { // what does not fit becomes what is refused
+static int32_t narrow(int64_t value) { // out of range becomes a value that is refused
     return value > INT32_MAX || value < -INT32_MAX ? INT32_MIN : (int32_t)value;
 }
 
@@ -85,10 +85,10 @@ static Status pad_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return OP_INTO(&grad_in[0], op_pad_backward, &saved->params, grad_out[0]);
 }
 
-// ---- forward: an output's row at a time --------------------------------------------------------
-typedef struct Sides { // of a call, from x's shape; a scalar is a row of one
+// ---- forward, by rows of the output ------------------------------------------------------------
+typedef struct Sides { // sizes of a call, from x's shape; a scalar is a row of one
     PadSide side[TENSOR_MAX_DIMS];
-    int outer; // dimensions in front of a row
+    int outer; // number of dimensions before a row
 } Sides;
 
 static Sides sides_of(const OpCall *call, const Shape *x) {
@@ -98,7 +98,7 @@ static Sides sides_of(const OpCall *call, const Shape *x) {
     return s;
 }
 
-// The row of x that row r of the outputs reads; -1: none.
+// Row of x that row r of the output reads; -1: none.
 static int64_t row_source(const Sides *s, int64_t r) {
     int64_t found = 0, step = 1;
     for (int d = s->outer - 1; d >= 0; d--) {
@@ -111,7 +111,7 @@ static int64_t row_source(const Sides *s, int64_t r) {
     return found;
 }
 
-static OpWork rows_work(const OpCall *call) { // of what is written
+static OpWork rows_work(const OpCall *call) { // rows of the output
     const Tensor *out = call->out[0];
     return (OpWork){.items = row_count(out), .cost = (double)row_length(out)};
 }
@@ -124,7 +124,7 @@ MATH_INLINE void put(void *y, int64_t o, const void *x, int64_t i, bool whole) {
         ((float *)y)[o] = ((const float *)x)[i];
 }
 
-// Compiled once for each type.
+// Inlined once per type.
 MATH_INLINE Status pad_rows(const OpCall *call, int64_t begin, int64_t end, bool whole) {
     const Sides s = sides_of(call, &call->in[0]->shape);
     const PadSide side = s.side[s.outer];
@@ -186,11 +186,11 @@ const Op op_pad = {.id = OP_pad,
                    .story = STORY(.formula = "y = x with a constant around it", .out = "y",
                                   .in = {"x"}, .vary = pad_vary)};
 
-// ---- backward: each element of dx adds up what the outputs that read it brought ----------------
+// ---- backward: each element of dx sums the gradients of the outputs that read it ---------------
 enum { PART = 256 };
 
-// total (n) += what dy (out) brings to columns [first, first + n) of a row, in double: an end may
-// have been read very often
+// total (n) += the gradients in dy (out) for columns [first, first + n) of a row, in double, since
+// an end may have been read very often
 MATH_INLINE void add_part(const PadSide *side, const float *dy, int64_t first, int64_t n,
                           double *total) {
     for (int64_t i = 0; i < n; i++) {
@@ -206,8 +206,8 @@ MATH_INLINE void add_part(const PadSide *side, const float *dy, int64_t first, i
     }
 }
 
-// The rows of dy that read row r of dx, one after the other: *turn counts them. -1: no more; -2:
-// this one is none.
+// The rows of dy that read row r of dx, one per call: *turn counts them. -1: no more; -2: this row
+// is skipped.
 static int64_t row_reader(const Sides *s, int64_t r, int64_t turn) {
     int64_t found = 0, step = 1;
     bool is = true;

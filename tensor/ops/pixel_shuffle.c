@@ -1,8 +1,8 @@
-// pixel_shuffle.c -- channels to places of the image, and back: views around one copy.
+// pixel_shuffle.c -- moves channels to positions of the image, and back: views around one copy.
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-// x as (n, a, b, c, d, e) and its dimensions in another order, then as `out`.
+// Views x as (n, a, b, c, d, e), permutes the dimensions, and reshapes to `out`.
 static Tensor *rearranged(Tensor *x, Shape parts, const int *order, Shape out) {
     return tensor_reshape(tensor_permute(tensor_reshape(x, parts), order), out);
 }

@@ -1,5 +1,5 @@
-// pow_tensor.c -- a to the power of b, element by element, broadcast; pow of scalar.c is the one of
-// a number
+// pow_tensor.c -- a to the power of b, element by element, broadcast; scalar.c has pow with a
+// number as exponent
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_pow_tensor(Tensor *a, Tensor *b) { return OP_RUN(op_pow_tensor, NULL, a, b); }
@@ -13,8 +13,8 @@ static Status chosen_to(Tensor **slot, Tensor *condition, Tensor *x, const Tenso
     return backward_sum_to(slot, OP_RUN(op_where, NULL, condition, x, NULL), like);
 }
 
-// dy/da = b a^(b - 1), and 0 where b is 0: a^0 is constant, also where a^-1 is infinite.
-// dy/db = y log(a), and 0 where a is 0 and b not below it.
+// dy/da = b a^(b - 1), but 0 where b is 0: a^0 is constant, even if a^-1 is infinite.
+// dy/db = y log(a), but 0 where a is 0 and b >= 0.
 static Status pow_tensor_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *a = saved->in[0], *b = saved->in[1], *grad = grad_out[0];
     if (call_needs(saved, 0)) {

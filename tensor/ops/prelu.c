@@ -1,9 +1,9 @@
-// prelu.c -- x where it is positive, else weight * x, with a weight for each channel, or one for
-// all in: x, weight, of a shape that broadcasts to x's
+// prelu.c -- x where it is positive, else weight * x, with one weight per channel or a single one
+// in: x, weight, whose shape broadcasts to x's
 #include "tensor/math_activation.h"
 #include "tensor/ops/elementwise.h"
 
-// Channels are dimension 1: the weight is seen as (c, 1, 1 ...) from there on.
+// Channels are dimension 1: the weight is viewed as (c, 1, 1 ...).
 Tensor *tensor_prelu(Tensor *x, Tensor *weight) {
     if (!x || !weight) return OP_RUN(op_prelu, NULL, x, weight);
     bool channels = x->shape.ndim > 1 && weight->numel == x->shape.dims[1];
@@ -42,7 +42,7 @@ static unsigned prelu_saves(const OpCall *call) {
     return SAVE_IN(0) | (call_needs(call, 0) ? SAVE_IN(1) : 0);
 }
 
-// ---- backward: of x, and of the weight before it is summed -------------------------------------
+// ---- backward: of x, and of the weight before its sum ------------------------------------------
 KERNEL static Status prelu_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     Broadcast rows = broadcast_of(call, 3);
     const int64_t *step = rows.step;
@@ -66,7 +66,7 @@ KERNEL static Status prelu_backward_weight_cpu(const OpCall *call, int64_t begin
     return gradient_range(call, begin, end, math_prelu_backward_weight);
 }
 
-// A comparison and a product, each of them.
+// Counts a comparison and a product, forward and backward.
 const Op op_prelu = {.id = OP_prelu,
                      .name = "prelu",
                      .kernel = prelu_cpu,

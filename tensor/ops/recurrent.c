@@ -1,6 +1,5 @@
-// recurrent.c -- what the passes of recurrent cells over a sequence share: shapes, the bias, the
-// sizes of their products, and the gradient of the weight. The cells are lstm.c's, gru.c's and
-// rnn.c's.
+// recurrent.c -- shared by the passes of recurrent cells over a sequence: shapes, the bias, sizes
+// of products, and the weight's gradient. The cells are in lstm.c, gru.c and rnn.c.
 #include "tensor/ops/recurrent.h"
 
 #include <string.h>
@@ -35,7 +34,7 @@ Status recurrent_infer(const OpCall *call, int gates, Shape *y) {
     return STATUS_OK;
 }
 
-// ---- the sums begin with the bias --------------------------------------------------------------
+// ---- the sums start from the bias --------------------------------------------------------------
 typedef struct BiasTask {
     float *sums;
     const float *given, *bias;
@@ -74,7 +73,7 @@ int64_t recurrent_handoffs(const Sequence *s, double cost, int64_t products, Gem
     return s->steps * cpu_handoffs(recurrent_rows(s, cost)) + products * gemm_handoffs(&product);
 }
 
-// ---- how many multiply-adds --------------------------------------------------------------------
+// ---- numbers of multiply-adds ------------------------------------------------------------------
 int recurrent_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     (void)params;
     for (int i = 0; i < 3; i++) factor[i] = out.dims[i];
@@ -82,7 +81,7 @@ int recurrent_factors(const Shape in[], Shape out, const OpParams *params, int64
     return 4;
 }
 
-// out: of the gradient of the sums (steps, batch, gates hidden)
+// out: shape of the gradient of the sums (steps, batch, gates hidden)
 int recurrent_backward_factors(const Shape in[], Shape out, const OpParams *params,
                                int64_t factor[]) {
     int64_t wanted = params->flags & RECURRENT_STATE ? out.dims[0] : out.dims[0] - 1;
@@ -99,8 +98,8 @@ void recurrent_vary(OpStory *story, const OpParams *params, unsigned given) {
 }
 
 // ---- the gradients of weight and bias ----------------------------------------------------------
-// The hidden states that the steps found (steps, batch, hidden): the first one's was given, and y
-// holds the others'.
+// The hidden states before each step (steps, batch, hidden): the given one before the first step,
+// those of y before the others.
 static Tensor *states_found(const OpCall *saved, Tensor *first) {
     Tensor *y = saved->out[0];
     int64_t steps = y->shape.dims[0];

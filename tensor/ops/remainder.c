@@ -1,5 +1,5 @@
-// remainder.c -- what is left of a when whole multiples of b are taken away: fmod, with the sign of
-// a, as C's; remainder, with the sign of b, as Python's %. Both exact.
+// remainder.c -- the exact remainder of a after whole multiples of b are taken off: fmod has the
+// sign of a, as C's fmod; remainder has the sign of b, as Python's %.
 #include "tensor/ops/elementwise.h"
 
 Tensor *tensor_fmod(Tensor *a, Tensor *b) { return OP_RUN(op_fmod, NULL, a, b); }
@@ -21,7 +21,7 @@ KERNEL static Status remainder_whole(const OpCall *call, int64_t begin, int64_t 
     return whole_range(call, begin, end, math_whole_remainder, false);
 }
 
-// dy/da = 1, dy/db = -n, with n = (a - y) / b the multiples that were taken.
+// dy/da = 1, dy/db = -n, with n = (a - y) / b the number of multiples taken off.
 static Status remainder_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *a = saved->in[0], *b = saved->in[1], *grad = grad_out[0];
     if (call_needs(saved, 0) && backward_sum_to(&grad_in[0], grad, a)) return error_status();
@@ -34,7 +34,7 @@ static unsigned remainder_saves(const OpCall *call) {
     return call_needs(call, 1) ? SAVE_IN(0) | SAVE_IN(1) | SAVE_OUT(0) : 0;
 }
 
-// A division, a rounding, a product and a difference.
+// Counts a division, a rounding, a product and a difference.
 const Op op_fmod = {.id = OP_fmod,
                     .name = "fmod",
                     .kernel = fmod_cpu,

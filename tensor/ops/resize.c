@@ -1,6 +1,6 @@
-// resize.c -- images of another size: each element is made of the nearest ones of the image
-// params.window: kernel, the new size, and input, the old one; value[0], value[1]: the steps along
-// the height and the width, 0 where the sizes say; flags: resize_flags
+// resize.c -- resizes images: each output is made of the nearest elements of the image
+// params.window: kernel, the new size, and input, the old one; value[0], value[1]: steps along
+// height and width, 0: from the sizes; flags: resize_flags
 #include "tensor/ops/resize.h"
 #include "tensor/ops/elementwise.h"
 #include "tensor/ops/window.h"
@@ -52,7 +52,7 @@ static Status resize_infer(OpCall *call) {
             return op_error(call, STATUS_INVALID_ARGUMENT,
                             "a size that is none. HINT: out_h and out_w from 1 to 2^31 - 1, or "
                             "scales that give such");
-        if (!(call->params.value[d] <= (float)INT32_MAX)) // places are to fit an int64
+        if (!(call->params.value[d] <= (float)INT32_MAX)) // positions must fit an int64
             return op_error(call, STATUS_INVALID_ARGUMENT,
                             "a scale that is next to 0. HINT: from 2^-31 on, or 0 where sizes say");
         w->input[d] = (int32_t)x->shape.dims[2 + d];
@@ -65,13 +65,13 @@ static Status resize_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
     return OP_INTO(&grad_in[0], op_resize_backward, &saved->params, grad_out[0]);
 }
 
-// ---- a chunk of columns: which they are made of is found once for all rows and planes ----------
+// ---- chunks of columns: their taps are found once for all rows and planes ----------------------
 enum { CHUNK = 256, BAND = 1024 };
 
 typedef struct Columns { // outputs [begin, begin + n)
     ResizeSide side;
-    int64_t begin, n, low, width;      // of the image they read columns [low, low + width)
-    int32_t index[RESIZE_TAPS][CHUNK]; // from low on
+    int64_t begin, n, low, width;      // they read columns [low, low + width) of the image
+    int32_t index[RESIZE_TAPS][CHUNK]; // relative to low
     float weight[RESIZE_TAPS][CHUNK];
 } Columns;
 
@@ -93,12 +93,12 @@ static void columns_find(Columns *c, int taps) {
         for (int t = 0; t < taps; t++) c->index[t][o] = (int32_t)(found[o][t] - c->low);
 }
 
-typedef struct Rows { // of the image, that one row of outputs is made of
+typedef struct Rows { // rows of the image that make up one row of outputs
     const float *x[RESIZE_TAPS];
     float weight[RESIZE_TAPS];
 } Rows;
 
-// The sum over taps of weight * x, at column i of the rows.
+// Sum over taps of weight * x, at column i of the rows.
 MATH_INLINE float across(const Rows *rows, int64_t i, int taps) {
     float sum = rows->weight[0] * rows->x[0][i];
     for (int t = 1; t < taps; t++) sum += rows->weight[t] * rows->x[t][i];
@@ -157,8 +157,8 @@ static OpWork work_of(const Tensor *outputs, const Tensor *image) {
 static OpWork resize_work(const OpCall *call) { return work_of(call->out[0], call->in[0]); }
 static OpWork backward_work(const OpCall *call) { return work_of(call->in[0], call->out[0]); }
 
-// Of taps rows a sum along each of taps columns, and one of these; where they are follows from
-// sizes alone.
+// An output sums over taps columns for each of taps rows, then over these; positions depend on
+// sizes alone and are not counted.
 static void resize_vary(OpStory *story, const OpParams *params, unsigned given) {
     int64_t taps = resize_taps_of(params->flags & 15);
     (void)given;
@@ -178,7 +178,7 @@ const Op op_resize = {.id = OP_resize,
                       .story = STORY(.formula = "y = the nearest element of x", .out = "y",
                                      .in = {"x"}, .vary = resize_vary)};
 
-// ---- backward: each gradient goes, weighted, where its output came from ------------------------
+// ---- backward: adds each gradient, weighted, to the elements its output came from --------------
 static Status resize_backward_infer(OpCall *call) {
     const Tensor *grad = call->in[0];
     const OpWindow *w = &call->params.window;
@@ -186,7 +186,7 @@ static Status resize_backward_infer(OpCall *call) {
                      SHAPE(grad->shape.dims[0], grad->shape.dims[1], w->input[0], w->input[1]));
 }
 
-// dx, at the rows' taps, += dy (n), first along the row
+// dx, at the rows' taps, += dy (n), spread along the row first
 static void spread_row(const Columns *c, const float *dy, const int64_t *index, const float *weight,
                        float *band, float *dx, int taps) {
     bool fits = c->width <= BAND;

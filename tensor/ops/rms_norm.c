@@ -1,6 +1,6 @@
-// rms_norm.c -- y = x rstd weight, rstd = 1 / sqrt(mean(x x) + epsilon) of each row, a row being
-// all elements of the last dimensions (Zhang, Sennrich 2019); its gradients: layer_norm_backward.c
-// params: shape = that of a row, value[0] = epsilon
+// rms_norm.c -- y = x rstd weight, rstd = 1 / sqrt(mean(x x) + epsilon) of each row; a row is all
+// elements of the last dimensions (Zhang, Sennrich 2019); gradients: layer_norm_backward.c
+// params: shape = shape of a row, value[0] = epsilon
 #include "tensor/ops/layer_norm.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
-// rnn.c -- a plain recurrent cell's pass over a sequence, the inputs' products being there already:
-// h' = tanh(x + h . weight^T + bias), or relu of it; and the gradients of it
+// rnn.c -- a plain recurrent cell's pass over a sequence, given the inputs' products: h' = tanh(x +
+// h . weight^T + bias), or relu; and its gradients
 // params: flags = RECURRENT_*
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
 
-enum { SUMS, WEIGHT, BIAS, HIDDEN }; // inputs of the pass; its output is y, all that backward keeps
+enum { SUMS, WEIGHT, BIAS, HIDDEN }; // inputs; the output y is all that backward saves
 static const double ROW_COST = 6.0,
-                    SLOPE_COST = 2.0; // of an element of the state, beside the product
+                    SLOPE_COST = 2.0; // per element of the state, apart from the product
 
 static bool by_relu(const OpParams *params) { return (params->flags & RECURRENT_RELU) != 0; }
 
@@ -22,7 +22,7 @@ static Status rnn_infer(OpCall *call) {
     return status ? status : op_output(call, 0, DTYPE_FLOAT32, y);
 }
 
-typedef struct Step { // of one step (batch, hidden): of the forward pass y, of the backward all
+typedef struct Step { // one step (batch, hidden): forward uses y, backward uses all
     float *y, *d_sums;
     const float *dy, *d_hidden;
     int64_t hidden;
@@ -79,7 +79,7 @@ static Status rnn_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// ---- its rule ----------------------------------------------------------------------------------
+// ---- the backward rule --------------------------------------------------------------------------
 static unsigned rnn_saves(const OpCall *call) {
     unsigned saves = SAVE_IN(WEIGHT) | SAVE_IN(HIDDEN) | SAVE_OUT(0);
     return call->needs_grad ? saves : 0;
@@ -109,7 +109,7 @@ static void rnn_vary(OpStory *story, const OpParams *params, unsigned given) {
 
 // ---- backward ----------------------------------------------------------------------------------
 enum { B_WEIGHT, B_Y, B_HIDDEN, B_DY }; // inputs; and outputs:
-enum { DSUMS, DHIDDEN };                // the last goes from step to step
+enum { DSUMS, DHIDDEN };                // DHIDDEN goes from step to step
 
 static Status rnn_backward_infer(OpCall *call) {
     Status status = op_output_like(call, DSUMS, call->in[B_Y]);
@@ -168,7 +168,7 @@ static void rnn_backward_vary(OpStory *story, const OpParams *params, unsigned g
     story->elementwise.each = 2;
 }
 
-// Per element a sum, and tanh, or relu's comparison.
+// Per element a sum, and a tanh or relu's comparison.
 const Op op_rnn = {
     .id = OP_rnn,
     .name = "rnn",

@@ -1,5 +1,5 @@
-// rotary.c -- turns pairs (x[j], x[j + d / 2]) of each row by the angle of its position: y[j] =
-// x[j] c - x[j + d / 2] s, y[j + d / 2] = x[j + d / 2] c + x[j] s. The gradient is turned back.
+// rotary.c -- rotates pairs (x[j], x[j + d / 2]) of each row by the angle of its position: y[j] =
+// x[j] c - x[j + d / 2] s, y[j + d / 2] = x[j + d / 2] c + x[j] s. The gradient rotates back.
 // params: flags: ROTARY_BACK
 #include "tensor/given.h"
 #include "tensor/handle.h"
@@ -12,7 +12,7 @@ Tensor *tensor_rotary(Tensor *x, Tensor *cosines, Tensor *sines) {
     return OP_RUN(op_rotary, NULL, x, cosines, sines);
 }
 
-// The angles in double: the last bit of an angle of thousands is as much as one of a float's.
+// Angles are in double: a float angle in the thousands has an error like that of a result.
 static Status fill_table(Tensor *table, int64_t begin, float base, double (*function)(double)) {
     int64_t half = table->shape.dims[1];
     float *values = memory_new((size_t)table->numel * sizeof *values + 1);
@@ -26,8 +26,8 @@ static Status fill_table(Tensor *table, int64_t begin, float base, double (*func
     return status;
 }
 
-// Nobody works out what a device without data would forget: of long contexts that takes longer than
-// all the rest of a dry run.
+// Without data the numbers are not computed: for long contexts this would take longer than the rest
+// of a dry run.
 static Tensor *table_new(Shape shape, int64_t begin, float base, double (*function)(double)) {
     Tensor *table = tensor_new(shape, DTYPE_FLOAT32);
     bool wanted = table && table->device->has_data;
@@ -102,7 +102,7 @@ static unsigned rotary_saves(const OpCall *call) {
     return SAVE_IN(1) | SAVE_IN(2);
 }
 
-// Two products and a sum for each element.
+// Counts two products and a sum for each element.
 const Op op_rotary = {.id = OP_rotary,
                       .name = "rotary",
                       .kernel = rotary_cpu,

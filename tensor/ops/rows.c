@@ -1,6 +1,6 @@
-// rows.c -- ops of rows, which are what lies along one dimension: how they are run along any, and
-// softmax and log_softmax. Others: max.c, var.c, cumsum.c. Kernels take rows of the last dimension;
-// any other is moved there, by views.
+// rows.c -- running ops of rows along any dimension, and softmax and log_softmax. Others are in
+// max.c, var.c, cumsum.c. Kernels take rows of the last dimension; views move any other dimension
+// there.
 #include "tensor/ops/reduce.h"
 
 bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found) {
@@ -14,7 +14,7 @@ bool rows_find_dim(const char *name, const Tensor *x, int dim, int *found) {
     return false;
 }
 
-// Dimension `from` becomes dimension `to`; the others keep their order.
+// Moves dimension `from` to position `to`; the others keep their order.
 static Tensor *move_dim(Tensor *x, int from, int to) {
     if (!x || from == to) return x;
     int dims[TENSOR_MAX_DIMS], next = 0;

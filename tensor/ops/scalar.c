@@ -1,5 +1,5 @@
-// scalar.c -- ops of a tensor and a number, element by element: add_scalar, mul_scalar (and a
-// division by a number), pow, clamp.
+// scalar.c -- element-wise ops of a tensor and a number: add_scalar, mul_scalar (and division by a
+// number), pow, clamp.
 #include "tensor/ops/elementwise.h"
 
 // ---- add_scalar: x + s, the scalar in params.value[0] -------------------------------------------
@@ -35,7 +35,7 @@ Tensor *tensor_div_scalar(Tensor *x, float s) {
 
 KERNEL static void mul_scalar_row(const float *x, float *y, int64_t n, const OpParams *params) {
     float s = params->value[0];
-    if (params->flags & SCALAR_DIVIDES) // 1 / s, rounded or not to be had, is another number
+    if (params->flags & SCALAR_DIVIDES) // 1 / s may be rounded or infinite
         for (int64_t i = 0; i < n; i++) y[i] = x[i] / s;
     else
         for (int64_t i = 0; i < n; i++) y[i] = x[i] * s;
@@ -70,7 +70,7 @@ static Status pow_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
 KERNEL static Status pow_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *grad = call_in(call, 0), *x = call_in(call, 1), exponent = call->params.value[0];
     float *out = call_out(call, 0);
-    if (exponent == 0.0f) // x^0 is constant, also where x^-1 is infinite
+    if (exponent == 0.0f) // x^0 is constant, even if x^-1 is infinite
         for (int64_t i = begin; i < end; i++) out[i] = 0.0f;
     else
         for (int64_t i = begin; i < end; i++)
@@ -115,7 +115,7 @@ KERNEL static void clamp_row(const float *x, float *y, int64_t n, const OpParams
     for (int64_t i = 0; i < n; i++) y[i] = math_clamp(x[i], low, high);
 }
 
-// The slope is 1 from bound to bound, both included.
+// The slope is 1 between the bounds and at them.
 static Status clamp_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_clamp_backward, &saved->params, grad_out[0], saved->in[0]);
 }
@@ -127,7 +127,7 @@ KERNEL static Status clamp_backward_cpu(const OpCall *call, int64_t begin, int64
     return STATUS_OK;
 }
 
-// A comparison with each bound, forward and backward.
+// Counts a comparison with each bound, forward and backward.
 const Op op_clamp_backward = {.id = OP_clamp_backward,
                               .name = "clamp_backward",
                               .kernel = clamp_backward_cpu,

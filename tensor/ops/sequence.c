@@ -1,5 +1,5 @@
-// sequence.c -- convolutions and pools of sequences (n, c, l), each seen as an image of height 1:
-// views around the ops of images, so what they cost is what these cost.
+// sequence.c -- convolutions and pools of sequences (n, c, l), each as an image of height 1: views
+// around the ops of images, at the cost of those.
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
@@ -15,7 +15,7 @@ Pool1dOptions pool1d_defaults(int64_t kernel) {
     return (Pool1dOptions){.kernel = kernel, .dilation = 1};
 }
 
-// (a, b, l) as (a, b, 1, l); NULL where it has other dimensions, or was NULL.
+// Views (a, b, l) as (a, b, 1, l); NULL if it does not have 3 dimensions, or is NULL.
 static Tensor *as_image(const char *op, Tensor *t) {
     char text[SHAPE_TEXT];
     if (!t) return OP_RUN(op_reshape, NULL, t);

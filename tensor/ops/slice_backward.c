@@ -1,5 +1,5 @@
-// slice_backward.c -- the gradient of a slice: zeros of the sliced tensor's shape with the gradient
-// where the slice was; or the sum that there is, with the gradient added in these places
+// slice_backward.c -- the gradient of a slice: zeros of the sliced tensor's shape, or a given sum,
+// plus the gradient in the slice's places
 // params: dim, begin, step; shape = the full one
 #include <string.h>
 
@@ -39,7 +39,7 @@ KERNEL static void add_run(float *restrict sum, const float *restrict grad, int6
     for (int64_t i = 0; i < n; i++) sum[i] += grad[i];
 }
 
-// y (outer, full, inner) = 0, or as it was; then + grad (outer, count, inner) in its places
+// y (outer, full, inner) = 0, or unchanged; then += grad (outer, count, inner) in its places
 static Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     const Places at = places_of(call->out[0], call->in[0], &call->params);
@@ -47,7 +47,7 @@ static Status slice_backward_cpu(const OpCall *call, int64_t begin, int64_t end)
     float *y = call_out(call, 0);
     if (call->out[0]->numel && !call->adds)
         memset(y, 0, (size_t)call->out[0]->numel * sizeof(float));
-    if (call->in[0]->numel == 0) return STATUS_OK; // however many nothings
+    if (call->in[0]->numel == 0) return STATUS_OK; // no elements
     for (int64_t o = 0; o < at.outer; o++)
         for (int64_t k = 0; k < at.count; k++, grad += at.inner) {
             float *to = y + place(&at, o, k);

@@ -1,20 +1,20 @@
-// sum.c -- sum and mean over one dimension, or over all; sum_to over any several: those that a
-// program names, or those along which a gradient's input was broadcast. No transposing: rows are
-// added to rows.
+// sum.c -- sum and mean over one dimension, or over all; sum_to over several: those that a program
+// names, or along which a gradient's input was broadcast. Nothing is transposed: rows are added to
+// rows.
 #include "tensor/ops/reduce.h"
 
-// ---- what is kept, and what is summed over ------------------------------------------------------
-// x's dimensions, the innermost first; neighbours that are both kept, or both reduced, are one.
+// ---- kept and reduced dimensions ---------------------------------------------------------------
+// x's dimensions, innermost first; adjacent ones that are both kept or both reduced are merged.
 typedef struct Groups {
     int count;
     bool kept[TENSOR_MAX_DIMS + 1];
     int64_t size[TENSOR_MAX_DIMS + 1], step[TENSOR_MAX_DIMS + 1]; // step: in elements of x
 } Groups;
 
-// `to`: the shape to arrive at, with 1 where a dimension is reduced, or without leading ones.
+// `to`: the target shape, with 1 for reduced dimensions, or without leading ones.
 static Groups groups_of(const Tensor *x, const Shape *to) {
     Groups g = {0};
-    for (int i = 0; i <= TENSOR_MAX_DIMS; i++) g.size[i] = 1; // those that are not there, too
+    for (int i = 0; i <= TENSOR_MAX_DIMS; i++) g.size[i] = 1; // also for unused groups
     int missing = x->shape.ndim - to->ndim;
     int64_t step = 1;
     for (int d = x->shape.ndim - 1; d >= 0; d--) {
@@ -30,7 +30,7 @@ static Groups groups_of(const Tensor *x, const Shape *to) {
     return g;
 }
 
-// Where in x the index-th combination of the kept (or the reduced) groups from `first` on lies.
+// Offset in x of the index-th combination of the kept (or reduced) groups from `first` on.
 static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
     int64_t offset = 0;
     for (int i = first; i < g->count; i++) {
@@ -41,8 +41,8 @@ static int64_t offset_of(const Groups *g, int first, bool kept, int64_t index) {
     return offset;
 }
 
-// The sums of whole numbers, outputs [begin, end), in any order: they wrap around. A sum that has
-// no innermost reduced group is x itself.
+// Int64 sums, outputs [begin, end). The order does not matter, since they wrap around. A sum
+// without an innermost reduced group is x itself.
 KERNEL static Status sum_whole_groups(const Groups *g, const OpCall *call, int64_t begin,
                                       int64_t end) {
     int inner = g->kept[0] ? 1 : 0;
@@ -75,7 +75,7 @@ Tensor *tensor_sum(Tensor *x, int dim, bool keep_dim) {
     return run(x, dim, keep_dim ? SUM_KEEP_DIM : 0);
 }
 
-// A sum takes whole numbers, too.
+// Refuses a mean of int64; sums take int64.
 static bool has_mean(const char *name, const Tensor *x) {
     if (!x || x->dtype == DTYPE_FLOAT32) return true;
     char text[SHAPE_TEXT];
@@ -89,7 +89,7 @@ Tensor *tensor_mean(Tensor *x, int dim, bool keep_dim) {
     return run(x, dim, SUM_MEAN | (keep_dim ? SUM_KEEP_DIM : 0));
 }
 
-// x's shape, with 1 where it is reduced.
+// x's shape, with 1 for reduced dimensions.
 static Shape kept_shape(const OpCall *call) {
     Shape shape = call->in[0]->shape;
     for (int i = 0; i < shape.ndim; i++)
@@ -141,7 +141,7 @@ KERNEL static Status sum_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const float *x = call_in(call, 0);
     float *y = call_out(call, 0);
     Extent e = extent_of(call);
-    float by = call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // a product with 1 / n rounds
+    float by = call->params.flags & SUM_MEAN ? (float)e.n : 1.0f; // 1 / n would round
     if (e.inner == 1) {
         for (int64_t o = begin; o < end; o++) y[o] = reduce_sum(x + o * e.n, e.n) / by;
         return STATUS_OK;
@@ -161,7 +161,7 @@ static Status sum_whole(const OpCall *call, int64_t begin, int64_t end) {
     return sum_whole_groups(&groups, call, begin, end);
 }
 
-// Every summand gets the gradient of its sum: a view, expanded.
+// Each summand gets the gradient of its sum, as an expanded view.
 static Status sum_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *grad = grad_out[0];
     if (saved->params.flags & SUM_MEAN) grad = tensor_div_scalar(grad, (float)extent_of(saved).n);
@@ -191,7 +191,7 @@ const Op op_sum = {.id = OP_sum,
                              .in = {"x"}, .elementwise = {.basis = PER_SUM}, .vary = sum_vary)};
 
 // ---- sum_to ------------------------------------------------------------------------------------
-// params: shape = the one to arrive at
+// params: shape = the target shape
 static Status sum_to_infer(OpCall *call) {
     const Tensor *x = call->in[0];
     Shape shape = call->params.shape;
@@ -207,7 +207,7 @@ static Status sum_to_infer(OpCall *call) {
     return op_output(call, 0, (DType)x->dtype, shape);
 }
 
-// Outputs [begin, end): blocks in float, their sums in double, however many an output takes.
+// Outputs [begin, end): adds blocks in float, and their sums in double, for sums of any length.
 KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t begin,
                               int64_t end) {
     bool kept = g->kept[0];
@@ -233,7 +233,7 @@ KERNEL static void sum_groups(const Groups *g, const float *x, float *y, int64_t
     }
 }
 
-// Whole lines of the cache: outputs that are neighbours are sums of columns that are.
+// Items in whole cache lines: adjacent outputs are sums of adjacent columns.
 static OpWork sum_to_work(const OpCall *call) {
     OpWork outputs = op_work_elements(call);
     outputs.together = 16;
@@ -269,10 +269,10 @@ const Op op_sum_to = {.id = OP_sum_to,
                       .story = STORY(.formula = "y = x, summed over what y's shape does not have",
                                      .out = "y", .in = {"x"}, .elementwise = {.basis = PER_SUM})};
 
-// ---- sum_dims, mean_dims: over the named dimensions, all where none is named --------------------
+// ---- sum_dims, mean_dims: over the named dimensions, or all if none is named --------------------
 typedef struct Reduced {
-    Shape kept, left; // with 1 for a reduced dimension; without it
-    int64_t n;        // elements in a sum
+    Shape kept, left; // kept has 1 for a reduced dimension; left omits it
+    int64_t n;        // number of elements in a sum
 } Reduced;
 
 static bool reduced_of(const char *name, const Tensor *x, const int *dims, int n_dims, Reduced *r) {

@@ -1,4 +1,4 @@
-// topk.c -- the k largest, or smallest, of each row in their order, and where they are
+// topk.c -- the k largest, or smallest, elements of each row in order, and their places
 // params: count = k; flags: TOPK_SMALLEST
 #include "tensor/ops/topk.h"
 #include "tensor/ops/reduce.h"
@@ -27,10 +27,10 @@ static Status topk_infer(OpCall *call) {
     return status ? status : op_output(call, 1, DTYPE_INT64, shape);
 }
 
-// ---- a heap of places, the last one to be kept on top -------------------------------------------
+// ---- a heap of places, with the last in order on top --------------------------------------------
 typedef struct Heap {
-    const float *x;       // the row; or NULL, and
-    const int64_t *whole; // one of whole numbers
+    const float *x;       // the row; NULL for int64
+    const int64_t *whole; // the int64 row
     int64_t *place;       // (size)
     int64_t size;
     bool smallest;
@@ -46,15 +46,15 @@ static void sink(const Heap *heap, int64_t at) {
     int64_t moved = heap->place[at];
     for (int64_t child; (child = 2 * at + 1) < heap->size; at = child) {
         if (child + 1 < heap->size && before(heap, heap->place[child], heap->place[child + 1]))
-            child++; // the later one of both
+            child++; // the later of the two in order
         if (!before(heap, moved, heap->place[child])) break;
         heap->place[at] = heap->place[child];
     }
     heap->place[at] = moved;
 }
 
-// heap.place (k) of a row of n: the first k, then what comes before one of them in place of the
-// last of them
+// heap.place (k) for a row of n: starts with the first k; each later element that comes before the
+// last in order replaces it
 static void find_row(Heap heap, int64_t n) {
     int64_t *where = heap.place, k = heap.size;
     for (int64_t i = 0; i < k; i++) where[i] = i;
@@ -64,7 +64,7 @@ static void find_row(Heap heap, int64_t n) {
         where[0] = i;
         sink(&heap, 0);
     }
-    while (heap.size > 1) { // the last one of those left goes to their end
+    while (heap.size > 1) { // moves the last in order to the end of the rest
         int64_t last = where[0];
         where[0] = where[--heap.size];
         where[heap.size] = last;
@@ -93,14 +93,14 @@ static OpWork topk_work(const OpCall *call) {
     return (OpWork){.items = row_count(call->in[0]), .cost = 4.0 * (double)row_length(call->in[0])};
 }
 
-// ---- its rule -----------------------------------------------------------------------------------
+// ---- the backward rule --------------------------------------------------------------------------
 static Status topk_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.dim = saved->in[0]->shape.ndim - 1, .shape = saved->in[0]->shape};
     return OP_ADDING(&grad_in[0], op_gather_backward, &params, grad_out[0], saved->out[1]);
 }
 
-// Each is the best of a row once more: k (n - 1) comparisons. (A heap takes fewer; how many depends
-// on the values.)
+// Counts k searches of a row for its best: k (n - 1) comparisons. (The heap takes fewer; their
+// number depends on the values.)
 static void topk_vary(OpStory *story, const OpParams *params, unsigned given) {
     (void)given;
     int64_t k = params->count;

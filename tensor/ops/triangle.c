@@ -1,5 +1,5 @@
-// triangle.c -- the lower or upper triangle of each matrix, and 0 in the other one
-// params: begin = its diagonal, 0 the main one; flags: TRIANGLE_UPPER
+// triangle.c -- keeps the lower or upper triangle of each matrix, and sets the rest to 0
+// params: begin = the diagonal, 0 for the main one; flags: TRIANGLE_UPPER
 #include <string.h>
 
 #include "tensor/ops/reduce.h"
@@ -20,9 +20,9 @@ static Status triangle_infer(OpCall *call) {
                     "it is no matrix. HINT: the triangles are in the last two dimensions");
 }
 
-// In which column of a row the diagonal is, or just behind it; at most at the row's ends.
+// Column of the diagonal in a row (upper), or the column after it (lower), clamped to the row.
 static int64_t edge_of(const OpParams *params, int64_t row, int64_t rows, int64_t columns) {
-    int64_t diagonal = params->begin < -rows     ? -rows // a sum with any number would overflow
+    int64_t diagonal = params->begin < -rows     ? -rows // avoids overflow in the sum
                        : params->begin > columns ? columns
                                                  : params->begin;
     int64_t edge = row + diagonal + (params->flags & TRIANGLE_UPPER ? 0 : 1);
@@ -34,7 +34,7 @@ static Status triangle_cpu(const OpCall *call, int64_t begin, int64_t end) {
     const Tensor *out = call->out[0];
     int64_t rows = out->shape.dims[out->shape.ndim - 2], columns = row_length(out);
     bool upper = call->params.flags & TRIANGLE_UPPER;
-    int64_t size = dtype_sizes[out->dtype], row = columns * size; // in bytes
+    int64_t size = dtype_sizes[out->dtype], row = columns * size; // bytes
     for (int64_t r = begin; r < end; r++) {
         const char *x = tensor_raw(call->in[0]) + r * row;
         char *y = tensor_raw(out) + r * row;
@@ -47,7 +47,7 @@ static Status triangle_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// The same triangle of the gradient.
+// Takes the same triangle of the gradient.
 static Status triangle_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     return OP_INTO(&grad_in[0], op_triangle, &saved->params, grad_out[0]);
 }
@@ -57,7 +57,7 @@ static void triangle_vary(OpStory *story, const OpParams *params, unsigned given
     if (params->flags & TRIANGLE_UPPER) story->formula = "y = x on a diagonal and above, else 0";
 }
 
-// Which elements are kept follows from where they are: nothing is compared.
+// Positions alone decide which elements are kept: no comparisons count.
 const Op op_triangle = {.id = OP_triangle,
                         .name = "triangle",
                         .kernel = triangle_cpu,

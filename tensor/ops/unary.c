@@ -1,8 +1,8 @@
-// unary.c -- ops of one tensor, element by element: neg, abs, exp, log, sqrt. Activations are in
-// relu.c and activations.c; what takes a number beside the tensor is in scalar.c.
+// unary.c -- element-wise ops of one tensor: neg, abs, exp, log, sqrt. Activations are in relu.c
+// and activations.c; ops of a tensor and a number are in scalar.c.
 #include "tensor/ops/elementwise.h"
 
-// ---- neg: -x; a sign is no arithmetic, so it costs traffic only --------------------------------
+// ---- neg: -x; a sign change is not arithmetic, so it costs only traffic ------------------------
 Tensor *tensor_neg(Tensor *x) { return OP_RUN(op_neg, NULL, x); }
 
 KERNEL static void neg_row(const float *x, float *y, int64_t n, const OpParams *params) {
@@ -65,7 +65,7 @@ const Op op_abs = {.id = OP_abs,
                    .saves = save_input,
                    .story = STORY(.formula = "y = |x|", .out = "y", .in = {"x"},
                                   .elementwise = {PER_OUTPUT, .each = 1})};
-// Is x above 0, is it below?
+// Counts two comparisons.
 const Op op_abs_backward = {.id = OP_abs_backward,
                             .name = "abs_backward",
                             .kernel = abs_backward_cpu,
@@ -95,7 +95,7 @@ const Op op_exp = {.id = OP_exp,
                    .story = STORY(.formula = "y = e^x", .out = "y", .in = {"x"},
                                   .transcendental = {PER_OUTPUT, .each = 1})};
 
-// ---- log: the natural one; log(0) is -inf, of a negative number NaN ----------------------------
+// ---- log: natural logarithm; log(0) is -inf, NaN for negative numbers --------------------------
 Tensor *tensor_log(Tensor *x) { return OP_RUN(op_log, NULL, x); }
 
 KERNEL static void log_row(const float *x, float *y, int64_t n, const OpParams *params) {
@@ -116,7 +116,7 @@ const Op op_log = {.id = OP_log,
                    .story = STORY(.formula = "y = log(x)", .out = "y", .in = {"x"},
                                   .transcendental = {PER_OUTPUT, .each = 1})};
 
-// ---- sqrt: of a negative number NaN ------------------------------------------------------------
+// ---- sqrt: NaN for negative numbers ------------------------------------------------------------
 Tensor *tensor_sqrt(Tensor *x) { return OP_RUN(op_sqrt, NULL, x); }
 
 KERNEL static void sqrt_row(const float *x, float *y, int64_t n, const OpParams *params) {

@@ -1,5 +1,5 @@
-// var.c -- the variance of each row, or its root: the mean of squared distances from the mean, of
-// n - correction numbers
+// var.c -- the variance of each row, or its root: the sum of squared distances from the mean, over
+// n - correction
 // params: value[0] = correction; flags: VAR_ROOT
 #include "tensor/ops/layer_norm.h"
 
@@ -19,7 +19,7 @@ static Status var_infer(OpCall *call) {
     return op_output(call, 0, DTYPE_FLOAT32, rows_shape(call->in[0]));
 }
 
-// One row an output, also where rows are of nothing.
+// One row per output, even for empty rows.
 static OpWork var_work(const OpCall *call) {
     int64_t n = row_length(call->in[0]);
     return (OpWork){.items = call_numel(call), .cost = (double)(n ? n : 1)};
@@ -45,8 +45,8 @@ static Status var_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad
     return OP_INTO(&grad_in[0], op_var_backward, &saved->params, grad_out[0], saved->in[0], y);
 }
 
-// ---- backward: the mean is computed again, because a float does not hold it --------------------
-enum { DY, X, Y }; // inputs; Y where it is a root's
+// ---- backward: computes the mean again, because a float does not hold it -----------------------
+enum { DY, X, Y }; // inputs; Y only for a root
 
 static Status var_backward_infer(OpCall *call) { return op_output_like(call, 0, call->in[X]); }
 
@@ -62,7 +62,7 @@ KERNEL static Status var_backward_cpu(const OpCall *call, int64_t begin, int64_t
         const float *x = call_in(call, X) + r * n;
         float *dx = call_out(call, 0) + r * n;
         Moments m = norm_moments(x, n, 0.0);
-        float rest = m.rest == m.rest ? m.rest : 0.0f; // NaN: the mean is infinite
+        float rest = m.rest == m.rest ? m.rest : 0.0f; // NaN if the mean is infinite
         float slope = y ? math_deviation_slope(dy[r], y[r], (double)n, correction)
                         : math_variance_slope(dy[r], (double)n, correction);
         for (int64_t j = 0; j < n; j++) dx[j] = slope * ((x[j] - m.about) - rest);
@@ -86,7 +86,7 @@ static void var_backward_vary(OpStory *story, const OpParams *params, unsigned g
 }
 
 // Per row of n: for the mean n - 1 adds and a division, for x - mean n, n squares, n - 1 adds and a
-// division; n - correction once a call.
+// division; n - correction once per call.
 const Op op_var = {.id = OP_var,
                    .name = "var",
                    .kernel = var_cpu,

@@ -1,10 +1,10 @@
-// view.c -- other looks at the same data: reshape, permute, slice, expand, detach. They copy
-// nothing, cost nothing, and what is written through one is seen through all.
+// view.c -- views of the same data: reshape, permute, slice, expand, detach. They copy nothing and
+// cost nothing; writes through one view are visible in all.
 #include "tensor/handle.h"
 #include "tensor/ops/elementwise.h"
 
 // ---- reshape: the same elements in the same order under another shape ---------------------------
-// Fills in the dimension given as -1, if any; a mismatch is left for infer to report.
+// Computes a dimension given as -1; infer reports any mismatch.
 static Shape resolve(Shape shape, int64_t numel) {
     int64_t known = 1;
     int unknown = -1;
@@ -153,14 +153,14 @@ static Status slice_infer(OpCall *call) {
     if (op_output(call, 0, x->dtype, shape)) return error_status();
     Tensor *y = call->out[0];
     for (int i = 0; i < x->shape.ndim; i++) y->stride[i] = x->stride[i];
-    if (p->count > 1) y->stride[p->dim] *= p->step; // one index needs no step, however large
+    if (p->count > 1) y->stride[p->dim] *= p->step; // a single index has no step, however large
     y->offset = x->offset + (p->count ? p->begin * x->stride[p->dim] : 0);
     handle_update_contiguous(y);
     return STATUS_OK;
 }
 
-// The second slice of a tensor, and each later one, is added where it belongs: to write as many
-// zeros as the tensor has elements for each of many slices would take ever longer.
+// The gradient of a tensor's second and later slices is added in place: writing a full tensor of
+// zeros for each of many slices would take quadratic time.
 static Status slice_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = saved->params;
     params.shape = saved->in[0]->shape;

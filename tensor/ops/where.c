@@ -1,10 +1,10 @@
-// where.c -- a or b, as a condition says, element by element; filling by a mask is the same op, and
-// so is its own backward
-// in: condition, a, b; where a or b is absent it is a number: params.value[0] or value[1]; beside
-// whole numbers params.whole
+// where.c -- chooses a or b by a condition, element by element; filling by a mask is the same op,
+// and so is backward
+// in: condition, a, b; an absent a or b is the number params.value[0] or value[1], next to int64
+// params.whole
 #include "tensor/ops/elementwise.h"
 
-// A tensor that somebody forgot is no number.
+// A tensor omitted by mistake must not count as a number.
 static bool is_there(const Tensor *t, const char *what) {
     if (!t)
         error_set(STATUS_INVALID_ARGUMENT,
@@ -23,7 +23,7 @@ Tensor *tensor_masked_fill(Tensor *x, Tensor *mask, float value) {
     return OP_RUN(op_where, &params, mask, NULL, x);
 }
 
-// a and b are of one type, whatever the condition is.
+// The common dtype of a and b; the condition may have another.
 static DType chosen_type(const OpCall *call) {
     const Tensor *one = call->in[1] ? call->in[1] : call->in[2];
     return one ? (DType)one->dtype : DTYPE_FLOAT32;
@@ -41,13 +41,13 @@ typedef struct Row {
     int64_t n;
 } Row;
 
-// The steps are constants where it pays: the loop is compiled once for each of them.
+// Steps are constants in the common cases: the loop is compiled once for each.
 MATH_INLINE void choose(float *y, Row row, int64_t step, int64_t step_a, int64_t step_b) {
     for (int64_t i = 0; i < row.n; i++)
         y[i] = math_where(row.condition[i * step], row.a[i * step_a], row.b[i * step_b]);
 }
 
-// The same of whole numbers. What is found as if of floats says how many elements it is from there.
+// The int64 version of where_cpu. Addresses as if of floats give the positions in elements.
 KERNEL static void choose_whole(const OpCall *call, int64_t begin, int64_t end) {
     Broadcast rows = broadcast_of(call, 3);
     const int64_t *step = rows.step, *first[3] = {NULL};
@@ -90,8 +90,8 @@ KERNEL static Status where_cpu(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Each of the two gets the gradient where it was chosen, and 0 elsewhere: chosen, not multiplied,
-// because 0 times what is not finite is NaN.
+// Both a and b get the gradient where chosen, and 0 elsewhere. Chooses instead of multiplying,
+// because 0 times infinity or NaN is NaN.
 static Status where_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     for (int i = 1; i <= 2; i++) {
         if (!call_needs(saved, i)) continue;
@@ -107,7 +107,7 @@ static Status where_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gr
 
 static void where_vary(OpStory *story, const OpParams *params, unsigned given) {
     static const char *const formulas[2][2] = {
-        {"y = one number where the condition is not 0, else another", // neither a nor b
+        {"y = one number where the condition is not 0, else another", // both are numbers
          "y = a number where the condition is not 0, else b"},
         {"y = a where the condition is not 0, else a number",
          "y = a where the condition is not 0, else b"}};
@@ -119,7 +119,7 @@ static const DTypeSignature condition_and_numbers[2] = {
     {3, {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT32}},
     {3, {DTYPE_FLOAT32, DTYPE_INT64, DTYPE_INT64}}};
 
-// One comparison with 0; what is chosen is moved.
+// Counts one comparison with 0; the choice itself only moves data.
 const Op op_where = {.id = OP_where,
                      .name = "where",
                      .kernel = where_cpu,

@@ -1,4 +1,4 @@
-// window.c -- what convolutions and pools check alike: the window, and the sizes that it gives.
+// window.c -- checks shared by convolutions and pools: the window, and the resulting sizes.
 #include "tensor/ops/window.h"
 
 Status window_check(const OpCall *call, const OpWindow *w) {
@@ -19,8 +19,8 @@ Status window_check(const OpCall *call, const OpWindow *w) {
     return STATUS_OK;
 }
 
-// How many windows fit into the padded input; at most 0: none. In ceil mode one more may go over
-// the end, but begins inside the input or the padding before it.
+// Number of windows that fit into the padded input; at most 0: none. In ceil mode one more window
+// may pass the end, if it begins inside the input or the padding before it.
 static int64_t count_windows(const OpWindow *w, int d, bool ceil_mode) {
     int64_t span = (int64_t)(w->kernel[d] - 1) * w->dilation[d] + 1, stride = w->stride[d];
     int64_t room = (int64_t)w->input[d] + w->before[d] + w->after[d] - span;
