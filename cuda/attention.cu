@@ -1,25 +1,25 @@
 // attention.cu -- attention and its gradients, tile by tile: a block has some rows of queries, or
-// of keys, and one part of what it writes, and walks over the tiles of the other in their order. So
-// no sum depends on which block came first. The scores are made anew in each of the kernels.
+// of keys, and one part of the output columns, and walks over the tiles of the other in order. So
+// no sum depends on the order of blocks. Each kernel computes the scores again.
 #include "cuda/reduce.cuh"
 
 extern "C" {
 #include "tensor/ops/attention.h"
 }
 
-// A tile is SIDE queries by SIDE keys; the thread (lane, warp) has column `lane` of rows warp,
-// warp + WARPS ..., so that a warp has whole rows. A block writes PART columns.
+// A tile is SIDE queries by SIDE keys; thread (lane, warp) has column `lane` of rows warp, warp +
+// WARPS ..., so a warp has whole rows. A block writes PART columns.
 enum { SIDE = 32, WARPS = CUDA_BLOCK / SIDE, OWN = SIDE / WARPS, PART = 64, SPREAD = PART / SIDE };
 
 struct Tiles {
     float left[SIDE][SIDE + 1], right[SIDE][SIDE + 1], score[SIDE][SIDE + 1], wide[SIDE][PART];
 };
 
-struct Place { // of a tile
+struct Place { // position of a tile
     int64_t matrix, query, key;
 };
 
-// product (own rows) += left (rows, width) . right (rows, width)^T from these rows on
+// product (own rows) += left (rows, width) . right (rows, width)^T, for the rows of a tile
 static __device__ void add_products(Tiles &tiles, const float *left, int64_t left_step,
                                     int64_t left_rows, const float *right, int64_t right_step,
                                     int64_t right_rows, int64_t width, float product[OWN]) {
@@ -57,7 +57,7 @@ static __device__ void own_scores(const Attention &a, Place at, Tiles &tiles, fl
     }
 }
 
-// What dropout multiplies a probability by.
+// Dropout's factor for a probability.
 static __device__ float own_factor(const Attention &a, Place at, int i) {
     int64_t row = at.query + threadIdx.x / SIDE + i * WARPS, key = at.key + threadIdx.x % SIDE;
     if (a.p == 0.0f || row >= a.s || key >= a.t) return 1.0f;
@@ -67,7 +67,7 @@ static __device__ float own_factor(const Attention &a, Place at, int i) {
     return philox_uniform(words[index % 4]) >= a.p ? a.kept : 0.0f;
 }
 
-// wide (rows, PART) = rows of a matrix from `from` on, its columns from `column` on; 0 outside
+// wide (rows, PART) = part of a matrix: rows from `from` on, columns from `column` on; 0 outside
 static __device__ void load_wide(Tiles &tiles, const float *from, int64_t step, int64_t rows,
                                  int64_t column, int64_t columns) {
     for (int i = (int)threadIdx.x; i < SIDE * PART; i += CUDA_BLOCK) {
@@ -88,7 +88,7 @@ static __device__ void add_wide(const Tiles &tiles, bool transposed, float sum[O
         }
 }
 
-// Own rows from `first` on of a matrix (rows, columns), each multiplied by its factor.
+// Stores own rows, from `first` on, of a matrix (rows, columns), each times its factor.
 static __device__ void store_wide(float *to, int64_t first, int64_t rows, int64_t column,
                                   int64_t columns, const float factor[OWN],
                                   float sum[OWN][SPREAD]) {
@@ -112,18 +112,18 @@ static __device__ float warp_sum(float value) {
 static int64_t parts_of(int64_t length, int64_t part) { return (length + part - 1) / part; }
 
 // ---- forward --------------------------------------------------------------------------------
-struct Grid { // items: matrices x tiles x parts
+struct Grid { // number of items: matrices x tiles x parts
     int64_t tiles, parts, items;
 };
 static Grid grid_of(int64_t matrices, int64_t rows, int64_t columns) {
     Grid grid = {parts_of(rows, SIDE), parts_of(columns, PART), 0};
-    if (grid.parts == 0) grid.parts = 1; // there is a logsumexp, too
+    if (grid.parts == 0) grid.parts = 1; // the logsumexp needs a part
     grid.items = matrices * grid.tiles * grid.parts;
     return grid;
 }
 
-// y (..., s, e) and logsumexp (..., s): the maximum and the sum so far of the own rows, and y, are
-// corrected by a larger maximum.
+// Computes y (..., s, e) and logsumexp (..., s). A larger maximum rescales the own rows' sum so
+// far, and y.
 __global__ static void attention_rows(Attention a, Grid grid, float *y, float *logsumexp) {
     __shared__ Tiles tiles;
     int lane = (int)threadIdx.x % SIDE, warp = (int)threadIdx.x / SIDE;
@@ -173,10 +173,10 @@ CUDA_OP(attention) {
 // ---- backward: the formulas of tensor/ops/attention_backward.c ------------------------------
 struct Saved {
     AttentionMatrices dy;
-    const float *logsumexp, *sums; // (..., s); sums: those of dy y over a row, where dS is needed
+    const float *logsumexp, *sums; // (..., s); sums: of dy y over a row, set if dS is needed
 };
 
-// sums (..., s) = the sum of dy y over e, a warp a row
+// sums (..., s) = the sum of dy y over e, a warp per row
 __global__ static void attention_sums(Attention a, AttentionMatrices dy, const float *y,
                                       float *sums) {
     int64_t rows = a.matrices * a.s, lane = threadIdx.x % SIDE;
@@ -189,7 +189,7 @@ __global__ static void attention_sums(Attention a, AttentionMatrices dy, const f
     }
 }
 
-// The tile's score becomes what the gradient multiplies: P with dropout, or dS.
+// Replaces the tile's scores by the factors in the gradient: P with dropout, or dS.
 static __device__ void load_slopes(const Attention &a, const Saved &saved, Place at, bool deep,
                                    Tiles &tiles) {
     int lane = (int)threadIdx.x % SIDE, warp = (int)threadIdx.x / SIDE;
@@ -233,8 +233,8 @@ __global__ static void attention_dq(Attention a, Grid grid, Saved saved, float *
     }
 }
 
-// dk (..., t, d) = dS^T . q, over all queries that share the keys; or, not deep, dv (..., t, e) =
-// P^T . dy
+// dk (..., t, d) = dS^T . q, over all queries that share the keys; or, if not deep, dv (..., t, e)
+// = P^T . dy
 __global__ static void attention_dkv(Attention a, Grid grid, Saved saved, bool deep, float *out) {
     __shared__ Tiles tiles;
     const float ones[OWN] = {1.0f, 1.0f, 1.0f, 1.0f};

@@ -1,20 +1,20 @@
 // batch_norm.cu -- batch norm in training and in evaluation: the formulas of
-// tensor/ops/batch_norm.c. The sums of each channel, then what follows from them, then one pass
-// over all elements.
+// tensor/ops/batch_norm.c. Sums up each channel, finishes its statistics, then makes one pass over
+// all elements.
 #include "cuda/batch_norm.cuh"
 
-struct Affine { // of a channel: y = (x - mean) scale + shift, the mean being about + rest
+struct Affine { // y = (x - mean) scale + shift of a channel; mean = about + rest
     float about, rest, scale, shift;
 };
 
 struct Norm {
     Batch batch;
     const float *x, *weight, *bias;    // weight and bias (channels) may be NULL
-    float *y, *mean, *rstd;            // in evaluation the last two are read
+    float *y, *mean, *rstd;            // evaluation reads the last two
     float *running_mean, *running_var; // (channels); both may be NULL
     int64_t *batches;                  // may be NULL
     float epsilon, momentum;
-    double *parts;  // (chunks, 2, channels): mean, and sum of squared distances from it
+    double *parts;  // (chunks, 2, channels): means, and sums of squared distances from them
     Affine *affine; // (channels)
 };
 
@@ -48,7 +48,7 @@ static __device__ inline Affine affine_of(const Norm &norm, int64_t c, float abo
             norm.bias ? norm.bias[c] : 0.0f};
 }
 
-// Chunks put together by the distances of their means from that of all.
+// Combines chunks by the distances of their means from the common mean.
 static __device__ inline void moments_of_parts(const Norm &norm, int64_t c, double *mean,
                                                double *variance) {
     const Batch &of = norm.batch;
@@ -68,7 +68,7 @@ static __device__ inline void moments_of_parts(const Norm &norm, int64_t c, doub
     *variance = squares / (double)of.n;
 }
 
-// mean, rstd, the running statistics and affine (channels), of parts
+// Computes mean, rstd, the running statistics and affine (channels) from parts.
 __global__ static void batch_finish(Norm norm) {
     for (int64_t c = GLOBAL_INDEX; c < norm.batch.channels; c += GRID_STRIDE) {
         double mean = NAN, variance = NAN, n = (double)norm.batch.n;
@@ -90,7 +90,7 @@ __global__ static void batch_count(int64_t *batches) {
     if (GLOBAL_INDEX == 0) *batches += 1;
 }
 
-// affine (channels) of given statistics: `rstd` holds variances
+// Computes affine (channels) from given statistics: `rstd` holds variances.
 __global__ static void batch_given(Norm norm) {
     for (int64_t c = GLOBAL_INDEX; c < norm.batch.channels; c += GRID_STRIDE) {
         float rstd = (float)(1.0 / sqrt((double)norm.rstd[c] + (double)norm.epsilon));
@@ -105,7 +105,7 @@ __global__ static void batch_apply(Norm norm, int64_t numel) {
     }
 }
 
-// Room for the parts and for what is told of each channel; false with an error pending.
+// Gets scratch for the parts and for affine; false with an error pending.
 static bool norm_scratch(Norm *norm, CudaDevice *cuda) {
     const Batch &of = norm->batch;
     size_t parts = 2 * (size_t)(of.cut.chunks * of.channels) * sizeof(double);

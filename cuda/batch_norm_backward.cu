@@ -1,23 +1,23 @@
 // batch_norm_backward.cu -- the gradients of a batch norm: the formulas of
-// tensor/ops/batch_norm_backward.c. Two sums of each channel, and where dx is wanted one pass more.
+// tensor/ops/batch_norm_backward.c. Two sums of each channel, and one more pass if dx is wanted.
 #include "cuda/batch_norm.cuh"
 
-struct Slope { // of a channel: dx = (dy - first - (x - mean) second) scale
+struct Slope { // dx = (dy - first - (x - mean) second) scale, per channel
     float first, mean, second, scale;
 };
 
 struct Gradient {
     Batch batch;
-    const float *dy, *x, *weight, *mean, *spread; // all but dy may be NULL, where nothing needs it
+    const float *dy, *x, *weight, *mean, *spread; // all but dy may be NULL if not needed
     float *dx, *dweight, *dbias;                  // NULL: not wanted
     float epsilon;
     bool training;
-    double *parts; // (chunks, 2, channels): the sums of dy, and of dy z
+    double *parts; // (chunks, 2, channels): sums of dy, and of dy z
     Slope *slope;  // (channels)
 };
 
 static __device__ inline float rstd_of(const Gradient &of, int64_t c) {
-    if (!of.spread) return 0.0f; // dbias alone
+    if (!of.spread) return 0.0f; // only dbias is wanted
     if (of.training) return of.spread[c];
     return (float)(1.0 / sqrt((double)of.spread[c] + (double)of.epsilon));
 }
@@ -44,7 +44,7 @@ __global__ static void gradient_sums(Gradient of) {
     }
 }
 
-// dweight, dbias and slope (channels), of parts
+// Computes dweight, dbias and slope (channels) from parts.
 __global__ static void gradient_finish(Gradient of, int64_t chunks) {
     const Batch &batch = of.batch;
     for (int64_t c = GLOBAL_INDEX; c < batch.channels; c += GRID_STRIDE) {
@@ -71,7 +71,7 @@ __global__ static void gradient_apply(Gradient of, int64_t numel) {
     }
 }
 
-// The inputs and the wanted outputs are those of tensor/ops/batch_norm_backward.c.
+// Inputs and wanted outputs are as in tensor/ops/batch_norm_backward.c.
 static Status run_gradients(const OpCall *call, CudaDevice *cuda, bool training) {
     float *wanted[3] = {};
     for (int i = 0, next = 0; i < 3; i++)

@@ -1,21 +1,21 @@
-// conv.cu -- convolutions: images are unfolded into matrices (tensor/ops/conv.h) in scratch, at
-// most CONV_TILE_FLOATS at once, and multiplied by cuBLAS, many images in one call. A 1 x 1
-// convolution multiplies the images as they lie. One channel a group: depthwise.cu. Folding is a
-// gather: each element adds up what its taps brought, in their order.
+// conv.cu -- convolutions: unfolds images into matrices (tensor/ops/conv.h) in scratch, at most
+// CONV_TILE_FLOATS at once, and multiplies them by cuBLAS, many images in one call. A 1 x 1
+// convolution multiplies the images in place. depthwise.cu handles one channel per group. Folding
+// is a gather: each element adds up the gradients of its taps, in order.
 #include "cuda/conv.cuh"
 #include "cuda/product.cuh"
 #include "cuda/reduce.cuh"
 
-// ---- what is unfolded at once ------------------------------------------------------------------
-struct Patch { // rows k0.. and columns p0.. of the unfolded images n0.., of one group
+// ---- patches: the parts that are unfolded at once ----------------------------------------------
+struct Patch { // rows from k0, columns from p0 of the unfolded images from n0, of one group
     int64_t group, n0, images, k0, rows, p0, columns;
-    int64_t row_step, image_step; // in scratch, from row to row and from image to image
+    int64_t row_step, image_step; // distances between rows and between images, in scratch
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t at_least_one(int64_t a) { return a > 1 ? a : 1; }
 
-// The largest patch, of `beside` further floats per column that share the scratch.
+// The largest patch, with `beside` further floats per column in the same scratch.
 static Patch largest_patch(const ConvSizes &s, int64_t beside) {
     Patch patch = {};
     bool plain = conv_is_plain(&s) && beside == 0;
@@ -27,7 +27,7 @@ static Patch largest_patch(const ConvSizes &s, int64_t beside) {
     return patch;
 }
 
-// The patch that begins where this one is, cut at the end of everything.
+// The patch at this position, clipped to the sizes.
 static Patch patch_at(const ConvSizes &s, Patch patch) {
     patch.images = smaller(patch.images, s.images - patch.n0);
     patch.rows = smaller(patch.rows, s.k - patch.k0);
@@ -36,12 +36,12 @@ static Patch patch_at(const ConvSizes &s, Patch patch) {
 }
 
 // ---- unfolding and folding --------------------------------------------------------------------
-// Blocks share out rows and images, threads the columns: little is divided for each element.
+// Blocks loop over rows and images, threads over columns: few divisions per element.
 static unsigned pairs_grid(int64_t pairs) {
     return (unsigned)smaller(at_least_one(pairs), CUDA_MOST_BLOCKS);
 }
 
-// to (rows, images, columns) = what each tap reads of x (all images, groups, channels, h, w)
+// to (rows, images, columns) = each tap's inputs in x (all images, groups, channels, h, w)
 __global__ static void unfold(const float *x, float *to, ConvSizes s, Patch patch) {
     for (int64_t pair = blockIdx.x; pair < patch.rows * patch.images; pair += gridDim.x) {
         int64_t row = pair / patch.images, image = pair - row * patch.images, k = patch.k0 + row;
@@ -60,7 +60,7 @@ __global__ static void unfold(const float *x, float *to, ConvSizes s, Patch patc
     }
 }
 
-// dx (images, channels, h, w) of one group = or += what its taps read, from (rows, images, columns)
+// dx (images, channels, h, w) of one group = or += gradients of its taps, (rows, images, columns)
 __global__ static void fold(const float *from, float *dx, ConvSizes s, Patch patch, bool add) {
     for (int64_t pair = blockIdx.x; pair < patch.images * s.channels; pair += gridDim.x) {
         int64_t image = pair / s.channels, channel = pair - image * s.channels;
@@ -89,7 +89,7 @@ __global__ static void add_bias(float *y, const float *bias, int64_t planes, int
 }
 
 // ---- forward ----------------------------------------------------------------------------------
-// The operand b of a product: the unfolded patch, or the images as they are.
+// Sets operand b of a product: the unfolded patch, or the images in place.
 static Status unfolded(CudaDevice *cuda, const ConvSizes &s, const float *x, const Patch &patch,
                        float *scratch, Product *p) {
     p->b = scratch;
@@ -128,7 +128,7 @@ static Status forward_patch(CudaDevice *cuda, const OpCall *call, const ConvSize
 typedef Status (*PatchWork)(CudaDevice *cuda, const OpCall *call, const ConvSizes &s, Patch patch,
                             float *scratch);
 
-// Every patch of every group, rows after rows of the same columns.
+// Works on every patch of every group; patches of the same columns follow each other.
 static Status for_each_patch(CudaDevice *cuda, const OpCall *call, const ConvSizes &s,
                              PatchWork work) {
     const Patch largest = largest_patch(s, 0);
@@ -213,8 +213,8 @@ CUDA_OP(conv_transpose2d) {
 }
 
 // ---- the weight's gradient --------------------------------------------------------------------
-// packed (outputs, images, columns) = that part of dy (all images, groups, outputs, p): the columns
-// of many images side by side, so that one product adds up over all of them
+// packed (outputs, images, columns) = the patch's part of dy (all images, groups, outputs, p): the
+// columns of many images side by side, so that one product sums over all of them
 __global__ static void pack(const float *dy, float *packed, ConvSizes s, Patch patch) {
     for (int64_t pair = blockIdx.x; pair < s.outputs * patch.images; pair += gridDim.x) {
         int64_t o = pair / patch.images, image = pair - o * patch.images;
@@ -271,7 +271,7 @@ CUDA_OP(conv2d_backward_weight) {
 }
 
 // ---- the bias's gradient ----------------------------------------------------------------------
-// dbias (channels) = the sum of each channel of dy (images, channels, p); a block a channel
+// dbias (channels) = the sum of each channel of dy (images, channels, p); a block per channel
 __global__ static void sum_channels(const float *dy, float *dbias, int64_t images, int64_t channels,
                                     int64_t p) {
     __shared__ double shared[REDUCE_WARPS];

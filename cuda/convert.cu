@@ -1,4 +1,4 @@
-// convert.cu -- other element types, and labels as rows of 0 and 1. A label that names no class
+// convert.cu -- conversion between dtypes, and of labels to rows of 0 and 1. A label out of range
 // gives a row of zeros, and is a finding (cuda.h).
 #include "cuda/cuda.h"
 #include "tensor/math_whole.h"
@@ -29,7 +29,7 @@ CUDA_OP(cast) {
                                               : launch_cast<uint8_t, float>(call, cuda);
 }
 
-// y (n) = x (n) in so many bits
+// y (n) = x (n) wrapped to `bits` bits
 __global__ static void wrap(const int64_t *x, int64_t *y, int bits, bool is_signed, int64_t n) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE)
         y[i] = math_whole_wrap(x[i], bits, is_signed);
@@ -43,7 +43,7 @@ CUDA_OP(wrap) {
                        n);
 }
 
-// out (count, classes) of labels (count)
+// out (count, classes) from labels (count)
 __global__ static void one_hot(const int64_t *labels, float *out, int64_t count, int64_t classes,
                                bool is_signed, unsigned long long *findings) {
     for (int64_t i = GLOBAL_INDEX; i < count * classes; i += GRID_STRIDE) {

@@ -1,15 +1,15 @@
-// cumsum.cu -- running sums of rows, from the begin or the end. A team takes a row, tile after
-// tile, so one long row keeps one block busy and no more: right, and not yet fast there.
+// cumsum.cu -- running sums of rows, from the start or the end. A team handles a row, tile after
+// tile, so one long row keeps only one block busy: correct, but not fast.
 #include "cuda/reduce.cuh"
 
-// The sum of `value` of all lanes before this one in the team, and in `all` of the whole team.
+// Sum of `value` over all lanes before this one in the team; `all` gets that of the whole team.
 // shared has a place for each thread of the block; all threads must call it.
 template <typename Sum>
 static __device__ inline Sum sum_before(Team team, Sum value, Sum *shared, Sum &all) {
     int thread = (int)threadIdx.x, last = thread - team.lane + team.lanes - 1;
     shared[thread] = value;
     __syncthreads();
-    for (int reach = 1; reach < team.lanes; reach *= 2) { // shared: of this lane and some before it
+    for (int reach = 1; reach < team.lanes; reach *= 2) { // shared: sum up to this lane
         Sum more = team.lane >= reach ? shared[thread - reach] : Sum{};
         __syncthreads();
         if (team.lane >= reach) shared[thread] += more;
@@ -21,15 +21,15 @@ static __device__ inline Sum sum_before(Team team, Sum value, Sum *shared, Sum &
     return before;
 }
 
-// y (rows, n): sums of x (rows, n) up to each element; a lane holds TILE neighbours
-// of floats in double, of whole numbers in uint64_t, which wraps around
+// y (rows, n): sums of x (rows, n) up to each element; a lane holds TILE adjacent elements.
+// Adds floats in double, and int64 in uint64_t, which wraps around.
 template <typename T, typename Sum>
 __global__ static void cumsum_rows(const T *x, T *y, Rows rows, bool from_end) {
     __shared__ Sum shared[CUDA_BLOCK];
     Team team = team_of(rows.lanes, false);
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        Sum total = 0; // of the tiles before
+        Sum total = 0; // sum of the previous tiles
         for (int64_t from = 0; from < rows.n; from += tile_span(team)) {
             int64_t begin = from + (int64_t)TILE * team.lane;
             Sum sum[TILE], own = 0;

@@ -1,5 +1,5 @@
-// depthwise.cu -- convolution of each channel by itself, without unfolding: a thread an output, or
-// an element of the input, and a block a weight.
+// depthwise.cu -- convolution of each channel by itself, without unfolding: one thread per output,
+// or per element of the input, and one block per weight.
 #include "cuda/conv.cuh"
 #include "cuda/reduce.cuh"
 
@@ -33,7 +33,7 @@ Status cuda_depthwise_forward(CudaDevice *cuda, const OpCall *call, const ConvSi
                        call->in[2] ? call_in(call, 2) : NULL, call_out(call, 0), *s, n);
 }
 
-// dx (images, groups, h, w) = the sum over the outputs that read it of weight * dy
+// dx (images, groups, h, w) = the sum of weight * dy over the outputs that read it
 __global__ static void input_gradient(const float *dy, const float *weight, float *dx, ConvSizes s,
                                       int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
@@ -58,7 +58,7 @@ Status cuda_depthwise_backward_input(CudaDevice *cuda, const OpCall *call, const
                        call_in(call, 1), call_out(call, 0), *s, n);
 }
 
-// dweight (outputs, taps) = or += the sum over images and p of dy * shifted x; a block a weight
+// dweight (outputs, taps) = or += the sum over images and p of dy * shifted x; a block per weight
 __global__ static void weight_gradient(const float *dy, const float *x, float *dweight, ConvSizes s,
                                        int64_t weights, bool add) {
     __shared__ double shared[REDUCE_WARPS];

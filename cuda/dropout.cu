@@ -1,5 +1,5 @@
-// dropout.cu -- random masks, bit for bit those of the CPU: element i is lane i % 4 of Philox block
-// offset + i / 4, so a thread makes one block and treats four elements.
+// dropout.cu -- random masks, bit for bit as on the CPU: element i is lane i % 4 of Philox block
+// offset + i / 4, so a thread makes one block and handles four elements.
 #include "cuda/cuda.h"
 #include "tensor/philox.h"
 
@@ -8,12 +8,12 @@ static float scale_of(const OpCall *call) {
     return p < 1.0f ? 1.0f / (1.0f - p) : 0.0f;
 }
 
-// May four floats and four bytes be moved at a time?
+// Whether four floats and four bytes can be moved at a time.
 static bool all_wide(const float *x, const float *y, const uint8_t *mask) {
     return is_wide(x) && is_wide(y) && (uintptr_t)mask % sizeof(uchar4) == 0;
 }
 
-// mask (n) = uniform (n) >= p;  y (n) = x (n) scale where the mask is set, else times 0
+// mask (n) = uniform (n) >= p; y (n) = x (n) scale where the mask is set, else x times 0
 __global__ static void dropout(const float *x, float *y, uint8_t *mask, int64_t n, float p,
                                float scale, uint64_t seed, uint64_t offset, bool wide) {
     for (int64_t block = GLOBAL_INDEX; 4 * block < n; block += GRID_STRIDE) {
@@ -37,7 +37,7 @@ __global__ static void dropout(const float *x, float *y, uint8_t *mask, int64_t 
     }
 }
 
-// mask (blocks) = uniform (blocks) >= p, a thread four of them
+// mask (blocks) = uniform (blocks) >= p; a thread draws four of them
 __global__ static void draw_mask(uint8_t *mask, int64_t blocks, float p, uint64_t seed,
                                  uint64_t offset) {
     for (int64_t four = GLOBAL_INDEX; 4 * four < blocks; four += GRID_STRIDE) {
@@ -48,14 +48,14 @@ __global__ static void draw_mask(uint8_t *mask, int64_t blocks, float p, uint64_
     }
 }
 
-// y (n) = x (n) scale where the mask (n / block) is set, else times 0
+// y (n) = x (n) scale where the mask (n / block) is set, else x times 0
 __global__ static void scale_blocks(const float *x, const uint8_t *mask, float *y, int64_t n,
                                     int64_t block, float scale) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE)
         y[i] = x[i] * (mask[i / block] ? scale : 0.0f);
 }
 
-// The elements that one decision is for.
+// Number of elements per decision.
 static int64_t block_of(const OpCall *call) { return shape_numel(call->params.shape); }
 
 CUDA_OP(dropout) {

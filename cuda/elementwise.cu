@@ -1,5 +1,5 @@
-// elementwise.cu -- the element-wise ops, forward: a list of formulas, most of them those of
-// tensor/math.h, as on the CPU. The loops around them are in elementwise.cuh.
+// elementwise.cu -- the element-wise ops, forward: a list of formulas, mostly those of
+// tensor/math.h, as on the CPU. elementwise.cuh has the loops around them.
 #include "cuda/activations.cuh"
 #include "cuda/whole.cuh"
 
@@ -9,7 +9,7 @@ extern "C" {
 
 // ---- two tensors, broadcast: y = f(a, b) -------------------------------------------------------
 #define BINARY(name, expression) BROADCAST_OP(name, 2, (float a, float b, float), expression)
-// The same of whole numbers by an expression of their own; those that divide look for a 0 in b.
+// Also defines the int64 version by its own expression; if it divides, it checks b for 0.
 #define NUMBERS(name, expression, whole, Result, looks)                                            \
     FORMULA(name, 2, (float a, float b, float), expression)                                        \
     WHOLE_FORMULA(name, whole, Result, looks)                                                      \
@@ -34,7 +34,7 @@ BINARY(logical_and, math_logical_and(a, b))
 BINARY(logical_or, math_logical_or(a, b))
 BINARY(prelu, math_leaky_relu(a, b))
 
-// ---- condition ? a : b, each of these two maybe a number ---------------------------------------
+// ---- condition ? a : b; a and b may be numbers -------------------------------------------------
 struct where_formula {
     static constexpr int inputs = 3;
     float value[2];
@@ -47,8 +47,8 @@ struct where_formula {
     }
 };
 
-// y (n) = condition ? a : b of whole numbers, each found by its strides along y's dimensions; NULL
-// is the number
+// y (n) = condition ? a : b for int64; strides along y's dimensions locate each; NULL stands for
+// `number`
 __global__ static void choose_whole(const float *condition, const int64_t *a, const int64_t *b,
                                     int64_t number, Walk walk, int64_t *y, int64_t n) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) {
@@ -107,10 +107,10 @@ UNARY(round, math_round(x))
 ACTIVATION_LIST(ACTIVATION_KERNEL)
 
 // ---- in place ----------------------------------------------------------------------------------
-// The sum goes where the call's output is, mostly the first input.
+// The sum goes to the call's output, mostly the first input.
 DENSE_OP(accumulate, 2, (float into, float more, float), math_add(into, more))
 
-// Overwrites its input; there is no output, and nothing is read.
+// Overwrites its input; it has no output, and reads nothing.
 FORMULA(fill, 0, (float, float, float), value[0])
 CUDA_OP(fill) {
     return launch_dense<fill_formula>(call, cuda, call_in(call, 0), call->in[0]->numel);

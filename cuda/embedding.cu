@@ -1,11 +1,11 @@
-// embedding.cu -- picks rows of a table, and sums their gradients; no atomics on values, so equal
-// indices always add up in the order of the index, as on the CPU. An index outside the table picks
+// embedding.cu -- picks rows of a table, and sums their gradients; uses no atomics on values, so
+// equal indices always add up in the order of the index, as on the CPU. An index out of range picks
 // zeros, adds nothing, and is a finding (cuda.h).
 #include "cuda/cuda.h"
 #include "tensor/math.h"
 
 // ---- forward ------------------------------------------------------------------------------------
-// y (n, d) = table (count, d) at index (n); d in units of T, a thread each
+// y (n, d) = table (count, d) at index (n); d in units of T, one thread each
 template <class T>
 __global__ static void embedding(const T *table, const int64_t *index, T *y, int64_t count,
                                  int64_t n, int64_t d, bool is_signed,
@@ -39,20 +39,20 @@ CUDA_OP(embedding) {
 }
 
 // ---- backward -----------------------------------------------------------------------------------
-// A block takes COLUMNS columns of a part of the table's rows, and walks the whole index, a piece
-// at a time: each thread looks at one index, those that are the part's are lined up in shared
-// memory in their order, and then each thread adds its column of them. So each gradient is added
-// once, and an index is looked at once per block: the cost does not grow with the table, and
-// depends on the indices only in how evenly they fall on the parts.
+// A block handles COLUMNS columns of a part of the table's rows, and walks the whole index, a piece
+// at a time: each thread checks one index; those in the block's part are collected in shared memory
+// in order; then each thread adds its column of them. So each gradient is added once, and each
+// index is read once per block: the cost does not grow with the table, and depends on the indices
+// only through their distribution over the parts.
 enum { COLUMNS = CUDA_BLOCK, MOST_PARTS = 64, INDICES_PER_PART = 32 };
 
-struct Piece { // indices of a piece that are the block's, in order
+struct Piece { // the piece's indices in the block's part, in order
     int rows;
-    int before[CUDA_BLOCK / CUDA_WARP]; // of the warps' own
+    int before[CUDA_BLOCK / CUDA_WARP]; // number found by the warps before
     int64_t row[CUDA_BLOCK], place[CUDA_BLOCK];
 };
 
-// Lines up what the threads of the block have found; row < 0: nothing. All must call it.
+// Collects the indices that the block's threads found; row < 0: none. All threads must call it.
 static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t place) {
     unsigned found = __ballot_sync(0xffffffffu, row >= 0);
     unsigned lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
@@ -66,7 +66,7 @@ static __device__ inline void piece_gather(Piece *piece, int64_t row, int64_t pl
     __syncthreads();
 }
 
-// dtable (count, d) += dy (n, d) at index (n), but for the row `padding`
+// dtable (count, d) += dy (n, d) at index (n), except for row `padding`
 __global__ static void embedding_backward(const float *dy, const int64_t *index, float *dtable,
                                           int64_t count, int64_t n, int64_t d, int64_t parts,
                                           int64_t padding, bool is_signed,
@@ -84,7 +84,7 @@ __global__ static void embedding_backward(const float *dy, const int64_t *index,
             piece_gather(&piece, mine ? row : -1, place);
             for (int i = 0; i < piece.rows && column < d; i++)
                 dtable[piece.row[i] * d + column] += dy[piece.place[i] * d + column];
-            __syncthreads(); // before the next piece is lined up
+            __syncthreads(); // before the next piece is collected
         }
     }
 }

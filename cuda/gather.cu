@@ -1,16 +1,16 @@
-// gather.cu -- picks one element of a table per element of an index, along one dimension; and back.
-// An index outside the table picks 0, and is a finding (cuda.h): its place is in the index, row by
-// row; of gather_backward, along the dimension.
+// gather.cu -- picks one element of a table per element of an index, along one dimension; and its
+// backward. An index out of range picks 0, and is a finding (cuda.h): its place is in the index,
+// row by row; for gather_backward, along the dimension.
 #include "cuda/cuda.h"
 #include "tensor/math.h"
 
-// How the index (size...) is walked, beside what is picked and the table it is picked from.
+// Walks the index (size...), together with the picked tensor and the table.
 struct IndexWalk {
     int64_t size[TENSOR_MAX_DIMS], index_stride[TENSOR_MAX_DIMS], picked_stride[TENSOR_MAX_DIMS];
     int64_t table_stride[TENSOR_MAX_DIMS]; // 0 along the indexed dimension
-    int64_t rows, row_stride;              // of the table, along that dimension
+    int64_t rows, row_stride;              // size and stride of the table along that dimension
     int ndim;
-    bool is_signed; // the index: one below 0 counts from the end
+    bool is_signed; // negative indices count from the end
 };
 
 static IndexWalk walk_plan(const Tensor *index, const Tensor *picked, const Tensor *table, int dim,
@@ -31,7 +31,7 @@ static IndexWalk walk_plan(const Tensor *index, const Tensor *picked, const Tens
 }
 
 // ---- gather -------------------------------------------------------------------------------------
-// picked (size...) = table [index (size...)], dense
+// picked (size...) = table [index (size...)]; picked is dense
 template <typename T>
 __global__ static void gather(const T *table, const int64_t *index, T *picked, const IndexWalk walk,
                               int64_t n, unsigned long long *findings) {
@@ -51,7 +51,7 @@ __global__ static void gather(const T *table, const int64_t *index, T *picked, c
     }
 }
 
-// Whole rows, as of an embedding, move four floats at a time.
+// Whether whole rows are picked, as by an embedding, so that four floats move at a time.
 static bool takes_rows(const IndexWalk *walk, const float *table, const float *picked) {
     int last = walk->ndim - 1;
     int64_t odd = walk->size[last] | walk->row_stride;
@@ -81,15 +81,15 @@ CUDA_OP(gather) {
                        index, (float4 *)picked, walk, n / 4, cuda->findings);
 }
 
-// ---- gather_backward: table [index (size...)] += picked (size...), of zeros or a sum ----------
-// A lane is a place in all dimensions but the indexed one. Lanes meet different elements of the
-// table, so a thread walks one lane in order, and equal indices always add up as on the CPU. Where
-// lanes are long, each has several threads: all read the whole lane, and each adds to its own part
-// of the table's rows. Reading an index is cheap, beside an addition that waits for memory, and
-// __restrict__ lets it be read ahead of such additions.
+// ---- gather_backward: table [index (size...)] += picked (size...), from zeros or a sum ---------
+// A lane is a position in all dimensions but the indexed one. Different lanes add to different
+// elements of the table, so a thread walks one lane in order, and equal indices always add up as on
+// the CPU. A long lane has several threads: all read the whole lane, and each adds to its own part
+// of the table's rows. Reading an index is cheap compared with an addition that waits for memory,
+// and __restrict__ lets the reads run ahead of such additions.
 enum { MOST_PARTS = 64, INDICES_PER_PART = 32 };
 
-// walk.size is 1 along the indexed dimension; there the index has `length` elements.
+// walk.size is 1 along the indexed dimension, where the index has `length` elements.
 __global__ static void gather_backward(const float *__restrict__ picked,
                                        const int64_t *__restrict__ index, float *table,
                                        const IndexWalk walk, int64_t length, int64_t index_step,

@@ -1,6 +1,6 @@
 // group_norm.cu -- group norm, and its gradients: the formulas of tensor/ops/group_norm.c. A team
-// takes a group of one sample, which lies in one piece, as norm.cu's teams take rows. The gradients
-// of weight and bias are sums of each channel of each sample, and then of these over the samples.
+// handles a group of one sample, which is contiguous, as norm.cu's teams handle rows. The gradients
+// of weight and bias are sums of each channel of each sample, and then over the samples.
 #include "cuda/norm_rows.cuh"
 
 // A row is a group: `width` channels of `spatial` elements.
@@ -23,7 +23,7 @@ static Rows rows_in(const Tensor *x, Groups groups, const void *data) {
     return rows;
 }
 
-// The channel of x at an element of a row. Divides in 32 bits where these do, being much faster.
+// The channel of x at an element of a row. Divides in 32 bits if possible, which is much faster.
 static __device__ inline int64_t channel_at(Groups groups, int64_t row, int64_t element) {
     int64_t within = (element | groups.spatial) >> 32
                          ? element / groups.spatial
@@ -31,7 +31,7 @@ static __device__ inline int64_t channel_at(Groups groups, int64_t row, int64_t 
     return row % groups.count * groups.width + within;
 }
 
-// at[i] of a tile of the weights, or biases, of a row's elements; `none` where there are none.
+// Weight or bias for at[i] of a tile of a row; `none` if values are absent or past the end.
 static __device__ inline float channel_value(const float *values, float none, Groups groups,
                                              int64_t row, int64_t from, int place, int left) {
     return values && place < left ? values[channel_at(groups, row, from + place)] : none;
@@ -45,7 +45,7 @@ struct GroupNorm {
     Groups groups;
 };
 
-// y = (x - mean) rstd weight + bias, rows of groups; mean and rstd (rows)
+// y = (x - mean) rstd weight + bias; rows are groups; mean and rstd (rows)
 __global__ static void group_rows(GroupNorm norm, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);
@@ -96,7 +96,7 @@ struct GroupGradient {
     Groups groups;
 };
 
-// g = dy weight and z = (x - mean) rstd of a tile; 0 behind the row's end
+// g = dy weight and z = (x - mean) rstd of a tile; 0 past the row's end
 static __device__ inline void gradient_load(const GroupGradient &of, int64_t row, int64_t from,
                                             Rows rows, int left, Team team, Tile &g, Tile &z) {
     tile_load(g, of.dy + row * rows.n + from, left, team, 0.0f);
@@ -126,26 +126,26 @@ CUDA_OP(group_norm_backward) {
 // ---- the gradients of weight and bias ----------------------------------------------------------
 struct WeightGradient {
     const float *dy, *x, *mean, *rstd;
-    double *parts;          // (2, samples, channels): the sums of dy z, and of dy
+    double *parts;          // (2, samples, channels): sums of dy z, and of dy
     float *dweight, *dbias; // (channels); dbias may be NULL
     int64_t samples, channels;
     Groups groups;
 };
 
-// parts of rows, which are the channels of the samples: a team each
+// parts of rows, which are the channels of samples: a team per row
 __global__ static void channel_sums(WeightGradient of, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);
     for (int64_t base = team.begin; base < rows.count; base += team.step) {
         int64_t row = base + team.index, length = row < rows.count ? rows.n : 0;
-        int64_t group = row / of.groups.width; // of all samples
+        int64_t group = row / of.groups.width; // counted over all samples
         float mean = length ? of.mean[group] : 0.0f, rstd = length ? of.rstd[group] : 0.0f;
         double weight = 0.0, bias = 0.0;
         for (int64_t from = 0; from < length; from += tile_span(team)) {
             int left = tile_left(team, from, length);
             Tile dy, x;
             tile_load(dy, of.dy + row * rows.n + from, left, team, 0.0f);
-            tile_load(x, of.x + row * rows.n + from, left, team, mean); // z is 0 behind the end
+            tile_load(x, of.x + row * rows.n + from, left, team, mean); // z is 0 past the end
             for (int i = 0; i < TILE && tile_has(team, i, left); i += 4) {
                 float product[4];
                 for (int k = 0; k < 4; k++)
@@ -162,10 +162,10 @@ __global__ static void channel_sums(WeightGradient of, Rows rows) {
     }
 }
 
-// A block takes COLUMNS neighbouring channels, LANES threads each, so that a warp reads neighbours.
+// A block takes COLUMNS adjacent channels, with LANES threads each, so a warp reads adjacent data.
 enum { COLUMNS = CUDA_WARP, LANES = CUDA_BLOCK / COLUMNS };
 
-// dweight and dbias (channels): the sums of parts (2, samples, channels) over the samples
+// dweight and dbias (channels) = the sums of parts (2, samples, channels) over the samples
 __global__ static void sample_sums(WeightGradient of) {
     __shared__ double weights[CUDA_BLOCK], biases[CUDA_BLOCK];
     int lane = (int)threadIdx.x / COLUMNS;
@@ -187,7 +187,7 @@ __global__ static void sample_sums(WeightGradient of) {
             of.dweight[c] = (float)weights[threadIdx.x];
             if (of.dbias) of.dbias[c] = (float)biases[threadIdx.x];
         }
-        __syncthreads(); // before the next round writes
+        __syncthreads(); // before the next iteration writes
     }
 }
 
@@ -203,10 +203,10 @@ CUDA_OP(group_norm_backward_weight) {
                          x->shape.dims[0],
                          x->shape.dims[1],
                          groups_of(x, &call->params)};
-    Groups channel = {of.channels, 1, of.groups.spatial}; // a row each
+    Groups channel = {of.channels, 1, of.groups.spatial}; // one row per channel
     Rows rows = rows_in(x, channel, of.dy);
     if (of.channels == 0) return STATUS_OK;
-    if (rows.count == 0) of.samples = 0; // all sums are of nothing
+    if (rows.count == 0) of.samples = 0; // all sums are empty
     rows.wide = rows.wide && is_wide(of.x);
     if (rows.count > 0) {
         of.parts = (double *)cuda_scratch(cuda, (size_t)(2 * rows.count) * sizeof(double));

@@ -1,16 +1,16 @@
-// loss.cu -- cross-entropy, and losses element by element, means over a batch, and their gradients;
-// those of labels with weights are nll.cu. Forward reads what it is given once; a block adds its
-// share in a fixed order, and one more block adds the shares. Backward is one pass.
+// loss.cu -- cross-entropy, and element-wise losses, as means over a batch, and their gradients;
+// nll.cu has losses of labels with weights. Forward reads its inputs once; a block adds its share
+// in a fixed order, and one more block adds the shares. Backward is one pass.
 //
-// A label that names no class makes the loss NaN, and is a finding (cuda.h). Until it is told,
-// backward takes its row for one without a label.
+// A label out of range makes the loss NaN, and is a finding (cuda.h). Until it is reported,
+// backward treats its row as one without a label.
 #include "cuda/reduce.cuh"
 #include "tensor/math_loss.h"
 
 // ---- cross-entropy ------------------------------------------------------------------------------
 
-// statistics (rows, 2) = {maximum, sum of e^(x - maximum)} of x (rows, n); parts (blocks) = the
-// sums of log(sum) - (x[label] - maximum) over the rows of each block
+// statistics (rows, 2) = {maximum, sum of e^(x - maximum)} of x (rows, n); parts (blocks) = the sum
+// of log(sum) - (x[label] - maximum) over each block's rows
 __global__ static void cross_entropy_rows(const float *x, const int64_t *labels, float *statistics,
                                           double *parts, unsigned long long *findings, Rows rows) {
     __shared__ float shared_largest[REDUCE_WARPS];
@@ -27,7 +27,7 @@ __global__ static void cross_entropy_rows(const float *x, const int64_t *labels,
         statistics[2 * row + 1] = of.sum;
         int64_t label = labels[row];
         bool known = label >= 0 && label < rows.n;
-        if (!known) // the last one stays, whatever came first
+        if (!known) // findings keep the last one
             cuda_note_finding(findings, OP_cross_entropy, row);
         float picked = known ? x[row * rows.n + label] : NAN;
         loss += (double)(math_log(of.sum) - (picked - of.largest));
@@ -49,8 +49,8 @@ CUDA_OP(cross_entropy) {
     return status ? status : reduce_parts(cuda, parts, grid, 1.0 / (double)rows.count, y);
 }
 
-// out (rows, n) = (e^(x - maximum) / sum - onehot(label)) grad () / rows; a team does one tile of
-// one row
+// out (rows, n) = (e^(x - maximum) / sum - onehot(label)) grad () / rows; a team handles one tile
+// of one row
 __global__ static void cross_entropy_gradient(const float *grad, const float *x,
                                               const int64_t *labels, const float *statistics,
                                               float *out, Rows rows) {
@@ -84,8 +84,8 @@ CUDA_OP(cross_entropy_backward) {
                        out, rows);
 }
 
-// ---- losses by element --------------------------------------------------------------------------
-// Two operands (n), and where they start: four neighbours are one load if both are on 16 bytes.
+// ---- element-wise losses ------------------------------------------------------------------------
+// Two operands (n); four adjacent elements are one load if both are aligned to 16 bytes.
 struct Pair {
     const float *x, *t;
     int64_t n;
@@ -97,14 +97,14 @@ static Pair pair_of(const OpCall *call, int first) {
     return {x, t, call->in[first]->numel, is_wide(x) && is_wide(t)};
 }
 
-// Elements [i, i + 4) of x (n), and 0 behind its end.
+// Elements [i, i + 4) of x (n); 0 past its end.
 static __device__ inline float4 load_four(const float *x, int64_t i, int64_t n, bool wide) {
     if (wide && i + 4 <= n) return *(const float4 *)(x + i);
     return make_float4(i < n ? x[i] : 0.0f, i + 1 < n ? x[i + 1] : 0.0f,
                        i + 2 < n ? x[i + 2] : 0.0f, i + 3 < n ? x[i + 3] : 0.0f);
 }
 
-// What an element adds, and its slope; p is the op's parameter.
+// The loss of an element, and its slope; p is the op's parameter.
 struct SquaredError {
     static __device__ float loss(float x, float t, float) { return (x - t) * (x - t); }
     static __device__ float slope(float x, float t, float) { return x - t; }
@@ -127,7 +127,7 @@ struct Divergence {
     static __device__ float loss(float x, float t, float) { return math_kl_divergence(x, t); }
 };
 
-// parts (blocks) = the sums of loss(x, t) over the elements of each block
+// parts (blocks) = the sum of loss(x, t) over the elements of each block
 template <class Loss> __global__ static void loss_parts(Pair pair, float p, double *parts) {
     __shared__ double shared[REDUCE_WARPS];
     double total = 0.0;
@@ -137,7 +137,7 @@ template <class Loss> __global__ static void loss_parts(Pair pair, float p, doub
         float loss[4] = {Loss::loss(x.x, t.x, p), Loss::loss(x.y, t.y, p), Loss::loss(x.z, t.z, p),
                          Loss::loss(x.w, t.w, p)};
         for (int k = 1; k < 4; k++)
-            if (i + k >= pair.n) loss[k] = 0.0f; // there is no such element
+            if (i + k >= pair.n) loss[k] = 0.0f; // past the end
         total += add_four(loss[0], loss[1], loss[2], loss[3]);
     }
     total = block_sum(total, shared);
@@ -161,7 +161,7 @@ __global__ static void loss_gradient(Pair pair, const float *grad, float factor,
     }
 }
 
-// Divided by `by`.
+// The total loss divided by `by`.
 template <class Loss> static Status mean_loss(const OpCall *call, CudaDevice *cuda, int64_t by) {
     Pair pair = pair_of(call, 0);
     float *y = call_out(call, 0);

@@ -1,13 +1,12 @@
-// max.cu -- the largest or the smallest element of each row and where it is, and the gradient of
-// that.
+// max.cu -- the largest or the smallest element of each row, its place, and its gradient.
 #include "cuda/reduce.cuh"
 
 template <typename T> struct Extreme {
     T value;
-    int64_t place; // in its row
+    int64_t place; // index in its row
 };
 
-// NaN wins, and of equals the first; of zeros the larger or smaller one's sign, as on the CPU.
+// NaN wins; the first of equals wins; the sign of a zero is as on the CPU.
 template <bool smallest>
 static __device__ inline Extreme<float> better(Extreme<float> a, Extreme<float> b) {
     bool a_nan = a.value != a.value, b_nan = b.value != b.value;
@@ -37,13 +36,13 @@ template <typename T> static __device__ inline Extreme<T> shuffle(Extreme<T> a, 
     return {shuffle(a.value, mask), shuffle(a.place, mask)};
 }
 
-// This lane's part of x (n), whose first element stands at place `begin` of its row.
+// This lane's extreme in x (n), whose first element is at place `begin` of its row.
 template <bool smallest, typename T>
 static __device__ inline Extreme<T> extreme_apart(const T *x, int64_t begin, int64_t n, Team team) {
     Extreme<T> best = worst<smallest>(x);
     int64_t i = team.lane, by = team.lanes;
     for (; i + 3 * by < n; i += 4 * by) {
-        T four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // loads that overlap
+        T four[4] = {x[i], x[i + by], x[i + 2 * by], x[i + 3 * by]}; // the loads overlap
         for (int k = 0; k < 4; k++)
             best = better<smallest>(best, Extreme<T>{four[k], begin + i + k * by});
     }
@@ -53,18 +52,18 @@ static __device__ inline Extreme<T> extreme_apart(const T *x, int64_t begin, int
 
 struct ExtremeShape {
     int64_t rows, n;
-    Cut cut; // of n
+    Cut cut; // chunks of n
     int lanes;
 };
 template <typename T> struct ExtremeData {
-    const T *x; // or NULL, and
+    const T *x; // NULL: reads parts
     const Extreme<T> *parts;
-    Extreme<T> *found; // or NULL, and
+    Extreme<T> *found; // NULL: writes y and where
     T *y;              // may be NULL
     int64_t *where;
 };
 
-// found (rows, chunks), or y and where (rows), of x or parts (rows, n)
+// found (rows, chunks), or y and where (rows), from x or parts (rows, n)
 template <bool smallest, typename T>
 __global__ static void extreme_rows(ExtremeData<T> data, ExtremeShape shape) {
     __shared__ Extreme<T> shared[REDUCE_WARPS];
@@ -91,7 +90,7 @@ __global__ static void extreme_rows(ExtremeData<T> data, ExtremeShape shape) {
     }
 }
 
-// Where is the last output; the values are the first of two.
+// `where` is the last output; the values, if any, are the first of two.
 template <bool smallest, typename T>
 static Status extreme_of(const OpCall *call, CudaDevice *cuda) {
     const T *x = (const T *)(void *)tensor_raw(call->in[0]);
@@ -126,7 +125,7 @@ CUDA_OP(argmax) { return extreme<false>(call, cuda); }
 CUDA_OP(min) { return extreme<true>(call, cuda); }
 CUDA_OP(argmin) { return extreme<true>(call, cuda); }
 
-// out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of one row
+// out (rows, n) = grad (rows) at place where (rows), else 0; a team writes one tile of a row
 __global__ static void max_gradient(const float *grad, const int64_t *where, float *out,
                                     Rows rows) {
     Team team = team_of(rows.lanes, rows.wide);

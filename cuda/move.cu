@@ -1,8 +1,8 @@
 // move.cu -- ops that only move values: dense copies of views, concatenation, the backward of a
-// slice, triangles. Picking by index is in gather.cu.
+// slice, triangles. gather.cu picks by index.
 #include "cuda/cuda.h"
 
-// ---- one box of elements, from one layout into another ------------------------------------------
+// ---- copying one box of elements between layouts ------------------------------------------------
 // Sizes and strides go from the outermost dimension to the innermost, in elements.
 struct Copy {
     const char *from;
@@ -10,13 +10,13 @@ struct Copy {
     int64_t size[TENSOR_MAX_DIMS], from_stride[TENSOR_MAX_DIMS], to_stride[TENSOR_MAX_DIMS];
     int64_t numel;
     int ndim;
-    unsigned first_block; // of those that copy_boxes gives it
+    unsigned first_block; // first of the blocks that copy_boxes gives it
 };
 
 static int64_t element_bytes(const Tensor *t) { return dtype_sizes[t->dtype]; }
 
-// x into `out`, from index `start` of dimension `dim` on. Neighbours that lie as one in both
-// layouts become one dimension: every dimension left costs each element a division.
+// Copies x into `out`, from index `start` of dimension `dim` on. Merges adjacent dimensions that
+// form one in both layouts: every dimension left costs a division per element.
 static Copy copy_plan(const Tensor *x, const Tensor *out, int dim, int64_t start) {
     Copy copy = {tensor_raw(x), tensor_raw(out), {1}, {1}, {1}, x->numel, 0, 0};
     if (x->shape.ndim) copy.to += start * out->stride[dim] * element_bytes(x);
@@ -43,8 +43,8 @@ struct Copies { // a kernel's argument: at most 4 KB
     int count;
 };
 
-// to (size...) = from (size...), for each box. A thread first loads all its elements, so that their
-// waits overlap.
+// to (size...) = from (size...), for each box. A thread first loads all its elements, so that the
+// loads overlap.
 template <typename T> __global__ static void copy_boxes(const Copies copies) {
     int k = copies.count - 1;
     while (blockIdx.x < copies.item[k].first_block) k--;
@@ -71,7 +71,7 @@ template <typename T> __global__ static void copy_boxes(const Copies copies) {
         if (first + j * CUDA_BLOCK < numel) ((T *)copies.item[k].to)[to[j]] = value[j];
 }
 
-// May it be copied in elements of twice the size?
+// Whether elements can be copied in pairs, as one of twice the size.
 static bool is_even(const Copy *copy, int64_t bytes) {
     int last = copy->ndim - 1;
     int64_t odd = copy->size[last] % 2;
@@ -87,7 +87,7 @@ static void widen(Copy *copy) {
     for (int d = 0; d < last; d++) copy->from_stride[d] /= 2, copy->to_stride[d] /= 2;
 }
 
-// In the widest elements, up to 16 bytes, that fit all of them.
+// Copies in the widest elements, up to 16 bytes, that suit all boxes.
 static Status copy_all(CudaDevice *cuda, Copies *copies, int64_t bytes) {
     for (bool even = true; bytes < 16; bytes *= 2) {
         for (int k = 0; k < copies->count; k++) even = even && is_even(&copies->item[k], bytes);
@@ -119,8 +119,8 @@ enum { TILE = CUDA_WARP, TILE_STEP = CUDA_BLOCK / TILE };
 
 __host__ __device__ static inline int64_t tiles_along(int64_t n) { return (n + TILE - 1) / TILE; }
 
-// to (..., rows, ..., columns) = from, which is dense along `rows`, as `to` is along columns. A
-// block turns a tile of 32 x 32 in shared memory, so that both sides move whole rows of 32; the odd
+// to (..., rows, ..., columns) = from; `from` is dense along rows, `to` along columns. A block
+// transposes a tile of 32 x 32 in shared memory, so that both sides move whole rows of 32; the odd
 // row length there spreads a column over all banks.
 template <typename T> __global__ static void transpose_tiles(const Copy copy, int rows_dim) {
     __shared__ T tile[TILE * (TILE + 1)];
@@ -128,7 +128,7 @@ template <typename T> __global__ static void transpose_tiles(const Copy copy, in
     int64_t across = tiles_along(copy.size[last]), down = tiles_along(copy.size[rows_dim]);
     int64_t column = blockIdx.x % across * TILE, rest = blockIdx.x / across;
     int64_t row = rest % down * TILE;
-    int64_t columns = copy.size[last] - column, rows = copy.size[rows_dim] - row; // what is left
+    int64_t columns = copy.size[last] - column, rows = copy.size[rows_dim] - row; // left over
     int64_t from_step = copy.from_stride[last], to_step = copy.to_stride[rows_dim];
     const T *from = (const T *)copy.from + row + column * from_step;
     T *to = (T *)copy.to + row * to_step + column;
@@ -146,8 +146,8 @@ template <typename T> __global__ static void transpose_tiles(const Copy copy, in
         if (k < rows && x < columns) to[k * to_step + x] = tile[x * (TILE + 1) + k];
 }
 
-// The dimension along which `from` is dense while `to` is so along the last; -1 when there is none,
-// or when tiles would be mostly empty.
+// The dimension along which `from` is dense, if `to` is dense along the last; -1 if there is none,
+// or if tiles would be mostly empty.
 static int transposed_dim(const Copy *copy) {
     enum { WORTH_A_TILE = 8 };
     int last = copy->ndim - 1;
@@ -173,7 +173,7 @@ static Status transpose(CudaDevice *cuda, const Copy *copy, int rows_dim, int64_
 }
 
 // ---- contiguous and concat ----------------------------------------------------------------------
-// Adds one to `copies`, which go off when they are full; one that needs tiles goes by itself.
+// Adds one to `copies`, which run when full; a copy that needs tiles runs by itself.
 static Status copy_add(CudaDevice *cuda, Copies *copies, Copy copy, int64_t bytes) {
     if (copy.numel == 0) return STATUS_OK;
     int rows_dim = transposed_dim(&copy);
@@ -239,7 +239,7 @@ __global__ static void slice_add(const float *grad, float *sum, const Slice slic
 }
 
 static Status slice_write(CudaDevice *cuda, const float *grad, float *y, Slice slice, int64_t n) {
-    if (slice.step == 1) // one run of every `full`: the inner dimensions are part of it
+    if (slice.step == 1) // one run per `full`: merged with the inner dimensions
         slice = {slice.count * slice.inner, slice.full * slice.inner, 1, slice.begin * slice.inner,
                  1};
     bool wide = ((uintptr_t)grad | (uintptr_t)y) % sizeof(float4) == 0;
@@ -267,7 +267,7 @@ CUDA_OP(slice_backward) {
 }
 
 // ---- triangle -----------------------------------------------------------------------------------
-// y (matrices, rows, columns) = x on the diagonal and on one side of it, else 0
+// y (matrices, rows, columns) = x on the diagonal and one side of it, else 0
 template <typename T>
 __global__ static void triangle(const T *x, T *y, int64_t rows, int64_t columns, int64_t diagonal,
                                 bool upper, int64_t n) {

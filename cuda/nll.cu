@@ -1,20 +1,20 @@
-// nll.cu -- negative log-likelihood of labels, with weights of classes, a label that does not count
-// and smoothed targets, and its gradient. What the labels weigh is added up by blocks in a fixed
-// order, and one more block divides by it.
+// nll.cu -- negative log-likelihood of labels, with class weights, an ignored label and smoothed
+// targets, and its gradient. Blocks add up the labels' weights in a fixed order, and one more block
+// divides by their sum.
 //
-// A label that names no class makes the loss NaN and is a finding (cuda.h); its row has no
-// gradient.
+// A label out of range makes the loss NaN and is a finding (cuda.h); its row has gradient 0.
 #include "cuda/reduce.cuh"
 
-// See tensor/ops/nll.c: `certain` is the label's part of a row's target, `share` every class's.
+// See tensor/ops/nll.c: `certain` is the label's part of a row's target, `share` that of each
+// class.
 struct Targets {
     const int64_t *labels;
     const float *weight; // or NULL: 1
     int64_t rows, classes, ignored;
     bool ignores;
     double certain, share;
-    unsigned long long *findings; // where a label that names no class is told,
-    int op;                       // of this op
+    unsigned long long *findings; // destination of findings, here labels out of range,
+    int op;                       // with this op
 };
 
 static Targets targets_of(const OpCall *call, CudaDevice *cuda, Shape shape) {
@@ -43,7 +43,7 @@ static __device__ inline double weight_of(const Targets &t, int64_t row) {
     return t.weight ? (double)t.weight[t.labels[row]] : 1.0;
 }
 
-// The sum of w[j] x[j] over a row, by its team; 0 for a team without a row.
+// The sum of w[j] x[j] over a row, computed by its team; 0 for a team without a row.
 static __device__ inline double weighted_sum(const Targets &t, const float *x, int64_t length,
                                              Team team, double *shared) {
     double total = 0.0;
@@ -59,7 +59,7 @@ static __device__ inline double weighted_sum(const Targets &t, const float *x, i
     return team_sum(team, total, shared);
 }
 
-// parts (blocks, 2) = the losses of the rows of each block, and what their labels weigh; x (rows,
+// parts (blocks, 2) = the losses of each block's rows, and the weights of their labels; x (rows,
 // classes) NULL: the weights alone
 __global__ static void nll_rows(Targets t, const float *x, Rows rows, double *parts) {
     __shared__ double shared[REDUCE_WARPS];
@@ -87,7 +87,7 @@ __global__ static void nll_rows(Targets t, const float *x, Rows rows, double *pa
     }
 }
 
-// *counted = what all labels weigh; *y = the loss, where y is not NULL
+// *counted = the weight of all labels; *y = the loss, if y is not NULL
 __global__ static void nll_divide(const double *parts, int64_t n, double *counted, float *y) {
     __shared__ double shared[REDUCE_WARPS];
     double loss = 0.0, weight = 0.0;
@@ -102,10 +102,10 @@ __global__ static void nll_divide(const double *parts, int64_t n, double *counte
     if (y) *y = weight == 0.0 ? NAN : (float)(loss / weight);
 }
 
-// Leaves in *counted, on the device, what the labels weigh; the loss in y, if there is one.
+// Puts the labels' weight in *counted, on the device, and the loss in y, if not NULL.
 static Status add_up(CudaDevice *cuda, const Targets &t, const float *x, Rows rows,
                      const double **counted, float *y) {
-    if (!x || t.share == 0.0) rows.lanes = 1; // a thread looks at one element of its row, at most
+    if (!x || t.share == 0.0) rows.lanes = 1; // a thread reads at most one element of its row
     unsigned grid = team_grid(t.rows, rows.lanes, REDUCE_PARTS);
     double *parts = (double *)cuda_scratch(cuda, (2 * grid + 1) * sizeof(double));
     if (!parts) return cuda->host->error_status();
@@ -123,8 +123,8 @@ CUDA_OP(nll) {
                   &counted, call_out(call, 0));
 }
 
-// out (rows, classes) = -(certain onehot(label) + share) w g / counted; a team does one tile of one
-// row
+// out (rows, classes) = -(certain onehot(label) + share) w g / counted; a team handles one tile of
+// one row
 __global__ static void nll_gradient(Targets t, const float *grad, const double *counted, float *out,
                                     Rows rows) {
     Team team = team_of(rows.lanes, rows.wide);

@@ -1,10 +1,10 @@
-// norm.cu -- layer norm and RMS norm of rows, and their gradients: an RMS norm is a layer norm
-// whose mean is taken for 0, and has none. Of x: each row is read once and written once as long as
-// a team can hold it (2,048 elements), and read again for each use beyond. Of weight and bias: sums
-// down the columns, in two passes where there are many rows.
+// norm.cu -- layer norm and RMS norm of rows, and their gradients: an RMS norm is a layer norm with
+// mean 0, and without a mean output. The gradient of x reads and writes each row once if a team can
+// hold it (2,048 elements); longer rows are read again for each use. The gradients of weight and
+// bias are sums down the columns, in two passes if there are many rows.
 #include "cuda/norm_rows.cuh"
 
-// The rows are x's last dimensions: params.shape.
+// The rows are x's last dimensions, of shape params.shape.
 static Rows rows_along(const Tensor *x, const OpParams *params, const void *data) {
     Rows rows = {};
     rows.n = 1;
@@ -18,7 +18,7 @@ static Rows rows_along(const Tensor *x, const OpParams *params, const void *data
 // ---- forward: the formula of tensor/ops/layer_norm.c --------------------------------------------
 struct Norm {
     const float *x, *weight, *bias; // weight and bias (n) may be NULL
-    float *y, *mean, *rstd;         // mean NULL: of an RMS norm
+    float *y, *mean, *rstd;         // mean NULL: RMS norm
     float epsilon;
 };
 
@@ -78,11 +78,11 @@ CUDA_OP(rms_norm) {
 
 // ---- the gradient of x: tensor/ops/layer_norm_backward.c ----------------------------------------
 struct Gradient {
-    const float *dy, *x, *weight, *mean, *rstd; // weight (n) may be NULL; mean of an RMS norm, too
+    const float *dy, *x, *weight, *mean, *rstd; // weight (n) may be NULL; so may mean (RMS norm)
     float *dx;
 };
 
-// g = dy weight and z = (x - mean) rstd of a tile; 0 behind the row's end
+// g = dy weight and z = (x - mean) rstd of a tile; 0 past the row's end
 static __device__ inline void gradient_load(const Gradient &of, int64_t row, int64_t from,
                                             Rows rows, int left, Team team, Tile &g, Tile &z) {
     Tile weight = {};
@@ -117,16 +117,16 @@ CUDA_OP(rms_norm_backward) {
 }
 
 // ---- the gradients of weight and bias -----------------------------------------------------------
-// A block takes COLUMNS neighbouring columns of one chunk of the rows, LANES threads a column, so
-// that a warp reads neighbours. Chunks are cut by the shape alone, and added up in their order.
+// A block takes COLUMNS adjacent columns of one chunk of the rows, LANES threads per column, so a
+// warp reads adjacent data. The shape alone determines the chunks, which are added in order.
 enum { COLUMNS = CUDA_WARP, LANES = CUDA_BLOCK / COLUMNS, LEAST_ROWS = 32 * LANES };
 
 struct WeightGradient {
     const float *dy, *x, *mean, *rstd; // mean may be NULL
-    double *parts;          // (chunks, 2, n), where there are several chunks; else NULL, and
-    float *dweight, *dbias; // (n); dbias may be NULL
+    double *parts;                     // (chunks, 2, n); NULL for a single chunk
+    float *dweight, *dbias;            // (n); dbias may be NULL
     int64_t n, rows;
-    Cut cut; // of the rows
+    Cut cut; // chunks of the rows
 };
 
 static __device__ inline void weight_write(const WeightGradient &of, int64_t column, double weight,
@@ -135,7 +135,7 @@ static __device__ inline void weight_write(const WeightGradient &of, int64_t col
     if (of.dbias) of.dbias[column] = (float)bias;
 }
 
-// parts (chunks, 2, n), or dweight and dbias (n): the sums of dy z and of dy (rows, n)
+// parts (chunks, 2, n), or dweight and dbias (n) = sums of dy z and of dy (rows, n)
 __global__ static void weight_columns(WeightGradient of) {
     __shared__ double weights[CUDA_BLOCK], biases[CUDA_BLOCK];
     int lane = (int)threadIdx.x / COLUMNS;
@@ -164,11 +164,11 @@ __global__ static void weight_columns(WeightGradient of) {
         } else if (lane == 0 && column < of.n) {
             weight_write(of, column, weights[threadIdx.x], biases[threadIdx.x]);
         }
-        __syncthreads(); // before the next round writes
+        __syncthreads(); // before the next iteration writes
     }
 }
 
-// dweight and dbias (n) of parts (chunks, 2, n), a thread a column
+// dweight and dbias (n) from parts (chunks, 2, n), a thread per column
 __global__ static void weight_finish(WeightGradient of) {
     for (int64_t j = GLOBAL_INDEX; j < of.n; j += GRID_STRIDE) {
         double weight = 0.0, bias = 0.0;

@@ -1,5 +1,5 @@
-// pad.cu -- more at the ends of dimensions, and flips: a thread an element of the output. The
-// gradient is gathered: a thread adds up what the outputs that read its element brought.
+// pad.cu -- padding and flips: one thread per element of the output. The gradient is a gather: a
+// thread adds up the gradients of the outputs that read its element.
 #include "cuda/cuda.h"
 
 extern "C" {
@@ -78,7 +78,7 @@ CUDA_OP(pad_backward) {
 struct Flips {
     int64_t size[TENSOR_MAX_DIMS];
     int ndim;
-    unsigned flipped; // bit d
+    unsigned flipped; // bit d: dimension d is flipped
 };
 
 template <typename T> __global__ static void flip(const T *x, T *y, Flips f, int64_t n) {

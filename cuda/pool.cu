@@ -1,16 +1,16 @@
-// pool.cu -- pools: a thread an output; and their gradients, gathered: a thread an element of the
-// image, which adds up what the windows over it bring, in their order.
+// pool.cu -- pools: one thread per output; and their gradients as gathers: one thread per element
+// of the image adds up the gradients of the windows over it, in order.
 #include "cuda/cuda.h"
 
 extern "C" {
 #include "tensor/ops/window.h"
 }
 
-// ---- where a thread is -------------------------------------------------------------------------
-struct Planes { // of images (height, width) and outputs (out_height, out_width)
+// ---- positions of threads ----------------------------------------------------------------------
+struct Planes { // sizes of images (height, width) and outputs (out_height, out_width)
     OpWindow window;
     int64_t height, width, out_height, out_width;
-    unsigned flags; // of the op
+    unsigned flags; // the op's
 };
 
 static Planes planes_of(const OpCall *call, const Tensor *image, const Tensor *outputs) {
@@ -18,7 +18,7 @@ static Planes planes_of(const OpCall *call, const Tensor *image, const Tensor *o
             outputs->shape.dims[2], outputs->shape.dims[3], call->params.flags};
 }
 
-struct Place { // element e of all planes
+struct Place { // position of element e of all planes
     int64_t plane, row, column;
 };
 
@@ -37,8 +37,8 @@ static __device__ inline Range windows_over(const OpWindow *w, int d, int64_t pl
 }
 
 // ---- max --------------------------------------------------------------------------------------
-// y, where (planes, ho, wo) of x (planes, h, w); where may be NULL. As on the CPU: the first of
-// equals, the last NaN.
+// y, where (planes, ho, wo) from x (planes, h, w); where may be NULL. As on the CPU, the first of
+// equals wins, and the last NaN.
 __global__ static void largest(const float *x, float *y, int64_t *where, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         Place at = place_of(e, s.out_height, s.out_width);
@@ -70,7 +70,7 @@ CUDA_OP(max_pool2d) {
                        where, planes_of(call, call->in[0], call->out[0]), n);
 }
 
-// dx (planes, h, w) = the sum of dy (planes, ho, wo) of the windows whose largest stands there
+// dx (planes, h, w) = the sum of dy (planes, ho, wo) over windows whose largest element it is
 __global__ static void largest_gradient(const float *dy, const int64_t *where, float *dx, Planes s,
                                         int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
@@ -97,13 +97,13 @@ CUDA_OP(max_pool2d_backward) {
 }
 
 // ---- mean -------------------------------------------------------------------------------------
-// How many elements the mean of output (oh, ow) is of.
+// Number of elements in the mean of output (oh, ow).
 static __device__ inline float divisor(const Planes &s, int64_t oh, int64_t ow) {
     return (float)(window_count(&s.window, 0, oh, s.flags) *
                    window_count(&s.window, 1, ow, s.flags));
 }
 
-// y (planes, ho, wo) of x (planes, h, w)
+// y (planes, ho, wo) from x (planes, h, w)
 __global__ static void mean(const float *x, float *y, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         Place at = place_of(e, s.out_height, s.out_width);
@@ -151,7 +151,7 @@ CUDA_OP(avg_pool2d_backward) {
 }
 
 // ---- mean of regions --------------------------------------------------------------------------
-// y (planes, ho, wo) of x (planes, h, w); the sum in double, for a region may be the whole plane
+// y (planes, ho, wo) from x (planes, h, w); adds in double, as a region may be the whole plane
 __global__ static void region_mean(const float *x, float *y, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         Place at = place_of(e, s.out_height, s.out_width);
@@ -173,14 +173,14 @@ CUDA_OP(adaptive_avg_pool2d) {
                        call_out(call, 0), planes_of(call, call->in[0], call->out[0]), n);
 }
 
-// The outputs along dimension d whose regions hold `place`.
+// The outputs along dimension d whose regions contain `place`.
 static __device__ inline Range regions_over(const OpWindow *w, int d, int64_t place) {
     int64_t n = w->kernel[d], size = w->input[d];
     Range range = {place * n / size, ((place + 1) * n + size - 1) / size};
     return range;
 }
 
-// dx (planes, h, w) = the shares of dy (planes, ho, wo) of the regions that hold it
+// dx (planes, h, w) = the shares of dy (planes, ho, wo) of the regions that contain it
 __global__ static void region_gradient(const float *dy, float *dx, Planes s, int64_t n) {
     for (int64_t e = GLOBAL_INDEX; e < n; e += GRID_STRIDE) {
         Place at = place_of(e, s.height, s.width);

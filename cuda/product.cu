@@ -1,4 +1,4 @@
-// product.cu -- matmul and linear: products by cuBLAS, and one kernel for what linear does after.
+// product.cu -- matmul and linear: products by cuBLAS, and one kernel for linear's epilogue.
 #include "cuda/activations.cuh"
 #include "cuda/product.cuh"
 #include "tensor/math_activation.h"
@@ -6,11 +6,11 @@
 #include "tensor/ops/product.h"
 
 // ---- one product, or many at equal distances ---------------------------------------------------
-// cuBLAS counts columns first: in the memory where we see a (r, c) matrix whose rows are ld apart,
-// it sees a (c, r) matrix whose columns are ld apart, the transpose. So it is asked for
+// cuBLAS is column-major: memory that for us holds an (r, c) matrix with row distance ld is for
+// cuBLAS a (c, r) matrix with column distance ld, the transpose. So we ask it for
 //     c^T (n, m) = op(b)^T (n, k) . op(a)^T (k, m),
-// where it sees c^T, b^T and a^T in our c, b and a as they lie. Operands and m, n change places;
-// each flag stays with its matrix, because (op b)^T = op(b^T).
+// and it finds c^T, b^T and a^T in our c, b and a in place. Operands and m, n change places; each
+// flag stays with its matrix, because (op b)^T = op(b^T).
 Status cuda_multiply(CudaDevice *cuda, const Product *p) {
     const float one = 1.0f, before = p->add ? 1.0f : 0.0f;
     int ldc = (int)(p->ldc ? p->ldc : p->n);
@@ -19,7 +19,7 @@ Status cuda_multiply(CudaDevice *cuda, const Product *p) {
     cublasOperation_t op_b = p->trans_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     int m = (int)p->m, n = (int)p->n, k = (int)p->k;
     if (k == 0 && p->add) return STATUS_OK;
-    if (k == 0) // a sum of nothing; cuBLAS leaves open what it does then
+    if (k == 0) // an empty sum, for which cuBLAS promises nothing
         return CUDA_CHECK(cuda,
                           cudaMemsetAsync(p->c, 0, (size_t)(p->count * p->m * p->n) * sizeof(float),
                                           cuda->compute));
@@ -34,7 +34,7 @@ Status cuda_multiply(CudaDevice *cuda, const Product *p) {
 }
 
 // ---- matmul ------------------------------------------------------------------------------------
-// As many products in one call as lie at equal distances in a and in b, from the last batch dim on.
+// Joins as many products in one call as have equal distances in a and b, from the last dim on.
 static void join_batches(Product *p, const Tensor *a, const Tensor *b, const Tensor *out) {
     p->count = 1;
     for (int i = 0; i < out->shape.ndim - 2; i++) {
@@ -52,8 +52,8 @@ static void join_batches(Product *p, const Tensor *a, const Tensor *b, const Ten
     }
 }
 
-// out (..., m, n) = a (..., m, k) . b (..., k, n), each transposed when its flag says so; leading
-// dims broadcast
+// out (..., m, n) = a (..., m, k) . b (..., k, n), each transposed if its flag is set; leading dims
+// broadcast
 CUDA_OP(matmul) {
     const Tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
     bool ta = call->params.flags & MATMUL_TRANS_A, tb = call->params.flags & MATMUL_TRANS_B;
@@ -77,16 +77,15 @@ CUDA_OP(matmul) {
 }
 
 // ---- linear ------------------------------------------------------------------------------------
-// Neighbours that are read and written at once; four floats are one transaction of 16 bytes.
+// Adjacent elements that move together; four floats are one transaction of 16 bytes.
 template <int WIDTH> struct alignas(WIDTH * sizeof(float)) Pack { float at[WIDTH]; };
 
-// A quotient of 64 bits takes several times as long as one of 32, and few matrices need it.
+// A 64-bit division takes several times as long as a 32-bit one, and few matrices need it.
 __device__ static int64_t remainder_of(int64_t i, int64_t n) {
     return i <= UINT32_MAX ? (int64_t)((uint32_t)i % (uint32_t)n) : i % n;
 }
 
-// y (m, n) = activation(y + bias (n)); before (m, n), where it is wanted, = y + bias. n counts
-// packs.
+// y (m, n) = activation(y + bias (n)); before (m, n), if wanted, = y + bias. n counts packs.
 template <int WIDTH, class Formula>
 __global__ static void finish(Pack<WIDTH> *y, const Pack<WIDTH> *bias, Pack<WIDTH> *before,
                               int64_t packs, int64_t n, Formula activation) {
@@ -125,7 +124,7 @@ static Status launch_finish(const OpCall *call, CudaDevice *cuda, const Finish &
 
 FORMULA(identity, 1, (float x, float, float), x)
 
-// By the activation's id, 0 where there is none.
+// Launchers by the activation's id, 0 without one.
 static const struct {
     int id;
     Status (*launch)(const OpCall *call, CudaDevice *cuda, const Finish &f);
@@ -145,8 +144,8 @@ static Status finish_product(const OpCall *call, CudaDevice *cuda, const Finish 
                                 activation->name);
 }
 
-// y (m, n) = activation(x (m, k) . weight (n, k)^T + bias (n)); the second output, where backward
-// wants it, is what goes into the activation
+// y (m, n) = activation(x (m, k) . weight (n, k)^T + bias (n)); the second output, if backward
+// wants it, is the activation's input
 CUDA_OP(linear) {
     Product p = {};
     int64_t numel = call_numel(call);

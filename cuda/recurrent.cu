@@ -1,5 +1,5 @@
-// recurrent.cu -- the passes of recurrent cells over a sequence, and their gradients: for each step
-// a product by cuBLAS and a kernel of one thread an element; the formulas of tensor/math_cell.h
+// recurrent.cu -- the passes of recurrent cells over a sequence, and their gradients: per step a
+// product by cuBLAS and a kernel with one thread per element; formulas are in tensor/math_cell.h
 #include "cuda/product.cuh"
 #include "tensor/math_cell.h"
 #include "tensor/ops/recurrent.h"
@@ -15,7 +15,7 @@ __global__ static void clear(float *x, int64_t n) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) x[i] = 0.0f;
 }
 
-// c (batch, columns), rows `wide` apart = or += h (batch, hidden) . weight (columns, hidden)^T
+// c (batch, columns), rows `wide` apart, = or += h (batch, hidden) . weight (columns, hidden)^T
 static Status multiply_states(CudaDevice *cuda, const Sequence *s, const float *h,
                               const float *weight, int64_t columns, float *c, int64_t wide,
                               bool add) {
@@ -61,7 +61,7 @@ __global__ static void lstm_step(LstmStep s) {
     }
 }
 
-// sums, weight, bias, hidden, cell: y, cells, gates
+// sums, weight, bias, hidden, cell -> y, cells, gates
 CUDA_OP(lstm) {
     const Sequence s = sequence_of(call->out[0], &call->params);
     int64_t wide = 4 * s.hidden, state = s.batch * s.hidden, rows = s.steps * s.batch;
@@ -86,7 +86,7 @@ CUDA_OP(lstm) {
 
 struct LstmGradient { // gates and d_sums (batch, 4 n), the others (batch, n); dy, d_cells or NULL
     const float *gates, *cell, *before, *dy, *d_cells;
-    float *d_sums, *d_hidden, *d_cell; // the last two come in from the step behind
+    float *d_sums, *d_hidden, *d_cell; // d_hidden and d_cell come in from the following step
     int64_t batch, n;
 };
 
@@ -104,7 +104,7 @@ __global__ static void lstm_gradient(LstmGradient s) {
     }
 }
 
-// weight, gates, cells, cell, dy, dcells: d_sums, d_hidden, d_cell
+// weight, gates, cells, cell, dy, dcells -> d_sums, d_hidden, d_cell
 CUDA_OP(lstm_backward) {
     const Sequence s = sequence_of(call->in[2], &call->params);
     int64_t wide = 4 * s.hidden, state = s.batch * s.hidden;
@@ -137,7 +137,7 @@ __global__ static void rnn_step(float *y, int64_t n, bool relu) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) y[i] = math_rnn(y[i], relu);
 }
 
-// sums, weight, bias, hidden: y
+// sums, weight, bias, hidden -> y
 CUDA_OP(rnn) {
     const Sequence s = sequence_of(call->out[0], &call->params);
     int64_t n = s.hidden, state = s.batch * n, rows = s.steps * s.batch;
@@ -162,7 +162,7 @@ __global__ static void rnn_gradient(const float *y, const float *dy, const float
         d_sums[i] = math_rnn_backward(dy[i] + d_hidden[i], y[i], relu);
 }
 
-// weight, y, hidden, dy: d_sums, d_hidden
+// weight, y, hidden, dy -> d_sums, d_hidden
 CUDA_OP(rnn_backward) {
     const Sequence s = sequence_of(call->in[1], &call->params);
     int64_t n = s.hidden, state = s.batch * n;
@@ -206,7 +206,7 @@ __global__ static void gru_step(GruStep s) {
     }
 }
 
-// sums, weight, bias, hidden: y, gates, parts
+// sums, weight, bias, hidden -> y, gates, parts
 CUDA_OP(gru) {
     const Sequence s = sequence_of(call->out[0], &call->params);
     int64_t n = s.hidden, wide = 3 * n, state = s.batch * n;
@@ -233,7 +233,7 @@ CUDA_OP(gru) {
 
 struct GruGradient { // gates, dx and d_sums (batch, 3 n), the others (batch, n)
     const float *gates, *parts, *before, *dy;
-    float *dx, *d_sums, *d_hidden; // the last comes in from the step behind
+    float *dx, *d_sums, *d_hidden; // d_hidden comes in from the following step
     int64_t batch, n;
 };
 
@@ -250,7 +250,7 @@ __global__ static void gru_gradient(GruGradient s) {
     }
 }
 
-// weight, gates, parts, y, hidden, dy: dx, d_sums, d_hidden
+// weight, gates, parts, y, hidden, dy -> dx, d_sums, d_hidden
 CUDA_OP(gru_backward) {
     const Sequence s = sequence_of(call->in[3], &call->params);
     int64_t n = s.hidden, wide = 3 * n, state = s.batch * n;

@@ -1,4 +1,4 @@
-// reduce.cu -- sums over any dimensions. Long ones are cut into parts, which are kept in double and
+// reduce.cu -- sums over any dimensions. Long sums are cut into parts, which stay in double and are
 // added by the next launch. Not here: the largest element (max.cu), softmax, losses.
 #include "cuda/reduce.cuh"
 
@@ -9,14 +9,14 @@ extern "C" {
 // ---- one step of a sum: (outer, n, inner) to (outer, chunks, inner) -----------------------------
 struct Fold {
     int64_t outer, n, inner;
-    Cut cut;   // of n
-    int lanes; // threads that share a row, or where inner > 1 a column
+    Cut cut;   // chunks of n
+    int lanes; // threads per row, or, if inner > 1, per column
 };
 
 static Fold fold_of(int64_t outer, int64_t n, int64_t inner) {
     if (inner == 1) return {outer, n, 1, cut_of(n, outer, REDUCE_PARTS), team_lanes(n)};
-    // A block is a rectangle: columns side by side, because they lie side by side in memory, and
-    // for each so many threads that every one of them has a few rows.
+    // A block is a rectangle: adjacent columns, because they are adjacent in memory, and per column
+    // enough threads for each to have a few rows.
     int least_columns = 1, lanes = 1;
     while (least_columns < CUDA_WARP && least_columns < inner) least_columns *= 2;
     while (lanes * least_columns < CUDA_BLOCK && 4 * lanes < n) lanes *= 2;
@@ -24,14 +24,14 @@ static Fold fold_of(int64_t outer, int64_t n, int64_t inner) {
     return {outer, n, inner, cut_of(n, blocks, 64 * lanes), lanes};
 }
 
-// Where a fold reads, and where it writes: numbers first and last, parts between. Floats have parts
-// of double; whole numbers are uint64_t throughout, which wrap around.
+// Sources and destinations of a fold: numbers in the first and last step, parts between. Floats
+// have parts of double; int64 uses uint64_t throughout, which wraps around.
 template <class T, class Sum> struct FoldData {
-    const T *x; // or NULL, and
+    const T *x; // NULL: reads parts
     const Sum *parts;
-    T *y; // = factor * sum; or NULL, and
+    T *y; // = factor * sum; NULL: writes sums
     Sum *sums;
-    double factor; // 1 of whole numbers
+    double factor; // 1 for int64
 };
 
 static __device__ inline float finished(double sum, double factor) { return (float)(factor * sum); }
@@ -58,7 +58,7 @@ static __device__ inline Sum add_apart(const Value *x, int64_t first, int64_t en
     return total;
 }
 
-// The same of a whole row that starts on 16 bytes, n a multiple of 4: this lane's fours.
+// The sum of a whole row aligned to 16 bytes, n a multiple of 4: adds this lane's fours.
 static __device__ inline double add_wide(const float *x, int64_t n, Team team) {
     double total = 0.0;
     for (int64_t i = 4 * team.lane; i < n; i += 4 * team.lanes) {
@@ -71,7 +71,7 @@ static __device__ inline uint64_t add_wide(const uint64_t *x, int64_t n, Team te
     return add_apart<uint64_t>(x, team.lane, n, team.lanes, 1);
 }
 
-// sums (outer, chunks) of x (outer, n); a team takes a chunk of a row
+// sums (outer, chunks) of x (outer, n); a team per chunk of a row
 template <class T, class Sum>
 __global__ static void fold_rows(FoldData<T, Sum> data, Fold fold, bool wide) {
     __shared__ Sum shared[REDUCE_WARPS];
@@ -89,8 +89,8 @@ __global__ static void fold_rows(FoldData<T, Sum> data, Fold fold, bool wide) {
     }
 }
 
-// sums (outer, chunks, inner) of x (outer, n, inner); a block takes some columns of one chunk,
-// fold.lanes threads each, and neighbours read neighbouring columns
+// sums (outer, chunks, inner) of x (outer, n, inner); a block handles some columns of one chunk,
+// with fold.lanes threads each; adjacent threads read adjacent columns
 template <class T, class Sum>
 __global__ static void fold_columns(FoldData<T, Sum> data, Fold fold) {
     __shared__ Sum part[CUDA_BLOCK];
@@ -114,7 +114,7 @@ __global__ static void fold_columns(FoldData<T, Sum> data, Fold fold) {
         if (column < outputs && lane == 0)
             fold_write(data, (row * fold.cut.chunks + chunk) * fold.inner + place,
                        part[threadIdx.x]);
-        __syncthreads(); // before the next round writes
+        __syncthreads(); // before the next iteration writes
     }
 }
 
@@ -137,8 +137,8 @@ Status reduce_parts(CudaDevice *cuda, const double *parts, int64_t n, double fac
 }
 
 // ---- sums over any dimensions -------------------------------------------------------------------
-// x's dimensions, the outermost first, without those of size 1; neighbours that are both summed
-// over, or both kept, are one.
+// x's dimensions, the outermost first, without those of size 1; adjacent ones that are both summed
+// over, or both kept, are merged.
 struct Axes {
     int count;
     bool summed[TENSOR_MAX_DIMS];
@@ -155,8 +155,8 @@ static void axes_add(Axes *axes, int64_t size, bool summed) {
     axes->size[axes->count - 1] *= size;
 }
 
-// The steps that sum x: one dimension after the other, the largest first, so that what is left is
-// small. A sum of nothing, and one over no dimension at all, is a step, too.
+// The steps that sum x, one dimension each, the largest first, so that little is left. An empty
+// sum, or one over no dimension, also takes a step.
 enum { MOST_STEPS = TENSOR_MAX_DIMS + 2 };
 static int plan(Axes axes, int64_t numel, int64_t outputs, Fold steps[MOST_STEPS]) {
     int count = 0;
@@ -177,7 +177,7 @@ static int plan(Axes axes, int64_t numel, int64_t outputs, Fold steps[MOST_STEPS
 }
 
 // out = factor * the sum of x over the summed axes. Steps write to two halves of the scratch memory
-// in turn; the first is at least as large as any later one.
+// in turn; the first half is at least as large as any later one.
 template <class T, class Sum>
 static Status sum_axes_of(const OpCall *call, CudaDevice *cuda, Axes axes, double factor) {
     if (call_numel(call) == 0) return STATUS_OK;

@@ -1,5 +1,5 @@
-// resize.cu -- images of another size: a thread an output; and the gradient, gathered: a thread an
-// element of the image, which adds up what the outputs made of it bring, in their order.
+// resize.cu -- resizing images: one thread per output; and the gradient as a gather: one thread per
+// element of the image adds up the gradients of the outputs that read it, in order.
 #include "cuda/cuda.h"
 
 extern "C" {
@@ -45,7 +45,7 @@ CUDA_OP(resize) {
                        sides_of(call), n);
 }
 
-// Is output o made of element i? Then *share is what it has of it: the weights of its taps there.
+// Whether output o reads element i; if so, *share is the sum of the weights of its taps there.
 static __device__ inline bool reads(const ResizeSide *side, int64_t o, int64_t i, int taps,
                                     float *share) {
     int64_t index[RESIZE_TAPS];

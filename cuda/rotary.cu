@@ -1,8 +1,8 @@
-// rotary.cu -- turns pairs of each row by the angle of its position: tensor/ops/rotary.c.
+// rotary.cu -- rotates pairs of each row by the angle of its position: tensor/ops/rotary.c.
 #include "cuda/cuda.h"
 #include "tensor/math.h"
 
-// y (rows, 2 half): a thread a pair
+// y (rows, 2 half): one thread per pair
 __global__ static void rotary(const float *x, const float *cosines, const float *sines, float *y,
                               int64_t pairs, int64_t half, int64_t positions, float sign) {
     for (int64_t i = GLOBAL_INDEX; i < pairs; i += GRID_STRIDE) {

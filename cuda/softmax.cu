@@ -1,8 +1,8 @@
 // softmax.cu -- softmax and log_softmax of rows, and their backwards: each row is read once and
-// written once as long as a team can hold it (2,048 elements), and read twice beyond.
+// written once if a team can hold it (2,048 elements); longer rows are read twice.
 #include "cuda/reduce.cuh"
 
-// y (rows, n) = e^(x - maximum) / its sum, or the logarithm of that: x - maximum - log(sum)
+// y (rows, n) = e^(x - maximum) / its sum, or the logarithm of it: x - maximum - log(sum)
 template <bool logarithm> __global__ static void softmax_rows(const float *x, float *y, Rows rows) {
     __shared__ float shared_largest[REDUCE_WARPS];
     __shared__ double shared_sum[REDUCE_WARPS];

@@ -1,11 +1,11 @@
-// topk.cu -- the k largest or smallest of each row: a team of threads looks k times for the first
-// one behind the one that it found before, so it is made for few of many.
+// topk.cu -- the k largest or smallest elements of each row: a team of threads searches k times for
+// the next element after the previous one, so it suits small k.
 #include "cuda/reduce.cuh"
 #include "tensor/ops/topk.h"
 
 template <typename T> struct Candidate {
     T value;
-    int64_t place; // in its row; INT64_MAX: none
+    int64_t place; // index in its row; INT64_MAX: none
 };
 
 template <typename T> static __device__ inline Candidate<T> shuffle(Candidate<T> a, int mask) {
@@ -31,7 +31,7 @@ struct FirstOfTwo {
     }
 };
 
-// y and where (rows, k) of x (rows, n)
+// y and where (rows, k) from x (rows, n)
 template <typename T>
 __global__ static void topk_rows(const T *x, T *y, int64_t *where, Rows rows, int64_t k,
                                  bool smallest) {

@@ -1,5 +1,5 @@
-// update.cu -- what ends a training step, over many parameters at once: SGD, Adam, RMSprop, Lion,
-// and clipping by the common norm. What changes from step to step is read on the device, so that a
+// update.cu -- the end of a training step, over many parameters at once: SGD, Adam, RMSprop, Lion,
+// and clipping by the common norm. Values that change per step are read on the device, so that a
 // step can be captured as a CUDA graph and replayed.
 #include "cuda/groups.cuh"
 #include "tensor/math.h"
@@ -15,9 +15,9 @@ template <typename Rule> static __device__ inline void apply_four(const Rule &ru
     }
 }
 
-// data (n), for each tensor of each group. A Rule says what becomes of x[0], x[1], ..., one element
-// of each tensor of a group; READ_ONLY is the one that it leaves alone. begin() fetches what is the
-// same for all elements, and is false when nothing changes.
+// Updates data (n), for each tensor of each group. A Rule updates x[0], x[1], ..., one element of
+// each tensor of a group; it does not change READ_ONLY. begin() fetches values shared by all
+// elements, and returns false if nothing changes.
 template <typename Rule>
 __global__ static void update(const Groups<Rule::PERIOD> groups, Rule rule) {
     if (!rule.begin()) return;
@@ -40,7 +40,7 @@ __global__ static void update(const Groups<Rule::PERIOD> groups, Rule rule) {
     }
 }
 
-// The groups are in[first], in[first + 1], ...
+// The groups start at in[first].
 template <typename Rule>
 static Status update_all(const OpCall *call, CudaDevice *cuda, int first, int64_t chunk,
                          Rule rule) {
@@ -54,7 +54,7 @@ static Status update_all(const OpCall *call, CudaDevice *cuda, int first, int64_
     return status;
 }
 
-enum { STEP_CHUNK = 2048 }; // elements that a block updates
+enum { STEP_CHUNK = 2048 }; // elements per block
 
 // ---- SGD: the formulas of tensor/ops/optimizer_step.c -------------------------------------------
 struct Sgd { // x = {p, g}
@@ -89,12 +89,12 @@ CUDA_OP(sgd_step) {
 }
 
 // ---- Adam and AdamW: the formulas of tensor/ops/optimizer_step.c --------------------------------
-struct AdamRates { // per step, the same for every element
+struct AdamRates { // constants of a step
     float keep, decay, b1, b2, step, root_scale, epsilon;
 };
 
-// state (2) = {learning rate, t}: counts the step, and works out its rates; one thread. Of its own,
-// because all blocks of the update read what it writes.
+// state (2) = {learning rate, t}: counts the step, and computes its rates, in one thread. It is a
+// separate kernel, because all blocks of the update read its results.
 __global__ static void adam_begin(float *state, AdamRates *rates, float b1, float b2, float epsilon,
                                   float decay, bool decoupled) {
     float rate = state[0], t = state[1] + 1.0f;
@@ -176,7 +176,7 @@ CUDA_OP(lion_step) {
 }
 
 // ---- clipping by the norm: tensor/ops/clip_norm.c -----------------------------------------------
-enum { NORM_CHUNK = 1 << 14 }; // elements behind one partial sum, as the op's infer has it
+enum { NORM_CHUNK = 1 << 14 }; // elements per partial sum, equal to that of the op's infer
 
 // Adds up the block's values, one per thread; thread 0 gets the sum.
 template <typename T> static __device__ inline T block_sum(T value) {
@@ -189,7 +189,7 @@ template <typename T> static __device__ inline T block_sum(T value) {
     return part[threadIdx.x];
 }
 
-// partial (chunks) = sums of squares, one chunk each
+// partial (chunks) = the sum of squares of each chunk
 __global__ static void norm_partial(const Groups<1> groups, float *partial) {
     Chunk chunk = groups_chunk(groups);
     const float *x = groups.data[chunk.group][0];
@@ -207,8 +207,8 @@ __global__ static void norm_partial(const Groups<1> groups, float *partial) {
     if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
-// norm () = sqrt(sum of partial (chunks)), and the factor that takes it to `most`; one block, in
-// double, as the CPU does.
+// norm () = sqrt(sum of partial (chunks)), and the factor that scales it to `most`; one block, in
+// double, as on the CPU.
 __global__ static void norm_finish(const float *partial, int64_t chunks, float most, float *norm,
                                    float *factor) {
     double sum = 0.0;
@@ -224,7 +224,7 @@ struct Scale { // x = {gradient}
     enum { PERIOD = 1, READ_ONLY = -1 };
     const float *from;
     float factor;
-    __device__ bool begin() { return factor = *from, factor != 1.0f; } // 1: no gradient is touched
+    __device__ bool begin() { return factor = *from, factor != 1.0f; } // 1: leaves gradients alone
     __device__ void apply(float x[]) const { x[0] *= factor; }
 };
 

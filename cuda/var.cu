@@ -1,15 +1,15 @@
-// var.cu -- the variance of each row, or its root, and the gradient of both: the formulas of
-// tensor/ops/var.c. A row that a team can hold is read once.
+// var.cu -- the variance of each row, or its root, and their gradients: the formulas of
+// tensor/ops/var.c. A row that fits a team is read once.
 #include "cuda/norm.cuh"
 
 struct Variance {
-    const float *x, *y, *dy; // y only of a root's gradient
+    const float *x, *y, *dy; // y only for a root's gradient
     float *out;
     double correction;
     bool root;
 };
 
-// out (rows) of x (rows, n)
+// out (rows) from x (rows, n)
 __global__ static void var_rows(Variance of, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);
@@ -22,7 +22,7 @@ __global__ static void var_rows(Variance of, Rows rows) {
     }
 }
 
-// out (n) = NaN: of rows of nothing
+// out (n) = NaN, for empty rows
 __global__ static void var_nothing(float *out, int64_t n) {
     for (int64_t i = GLOBAL_INDEX; i < n; i += GRID_STRIDE) out[i] = NAN;
 }
@@ -41,7 +41,7 @@ CUDA_OP(var) {
     return CUDA_LAUNCH(var_rows, grid, CUDA_BLOCK, 0, of, rows);
 }
 
-// out (rows, n) = slope (x (rows, n) - mean), the slope from dy (rows), and y (rows) of a root
+// out (rows, n) = slope (x (rows, n) - mean); slope follows from dy (rows), and y (rows) for a root
 __global__ static void var_gradient(Variance of, Rows rows) {
     __shared__ double shared[REDUCE_WARPS];
     Team team = team_of(rows.lanes, rows.wide);

@@ -54,7 +54,7 @@ static void sink(const Heap *heap, int64_t at) {
 }
 
 // heap.place (k) for a row of n: starts with the first k; each later element that comes before the
-// last in order replaces it
+// top, the last in order, replaces it
 static void find_row(Heap heap, int64_t n) {
     int64_t *where = heap.place, k = heap.size;
     for (int64_t i = 0; i < k; i++) where[i] = i;
