@@ -10,7 +10,7 @@ struct Batch {
     int64_t samples, channels, plane, n; // n: elements of a channel
     int side;                            // number of adjacent channels in a block, so that a warp
                                          // reads adjacent elements
-    int64_t groups;                      // number of groups of so many channels
+    int64_t groups;                      // number of groups of `side` channels
     Cut cut;                             // chunks of the n elements
 };
 

@@ -88,8 +88,8 @@ typedef struct Context {
     RandomState random;
     int threads;
     Pool *pool;                // NULL until an op is worth splitting
-    Tensor **backward_slots;   // during a backward rule: its grad_in; and the slots of it
-    uint64_t backward_weights; // that belong to parameters (bit i)
+    Tensor **backward_slots;   // during a backward rule: its grad_in
+    uint64_t backward_weights; // bit i: slot i belongs to a parameter
     int backward_count;
     Scope *scope, *free_scopes; // innermost open one; recycled ones
     Tensor *free_tensors;       // recycled handles

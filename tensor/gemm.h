@@ -26,7 +26,7 @@ void gemm_alone(const Gemm *gemm); // on the calling thread: for kernels that sp
 
 // One product on the calling thread; safe to call from several threads at once.
 void blas_gemm(const Gemm *gemm);
-// Call once a thread, before timing anything: from then on the BLAS uses no threads of its own.
+// Call once per thread, before timing anything; then the BLAS uses no threads of its own.
 void blas_settle(void);
 // Whether the memory for a product is available. If it is not, the BLAS asks for it for ever.
 bool blas_has_room(void);

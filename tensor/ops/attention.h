@@ -23,7 +23,7 @@ typedef struct Attention {
     AttentionMatrices q, k, v, mask;
     int64_t matrices; // number of query matrices: batch x heads
     int64_t shared;   // number of matrices of keys and of values
-    int64_t group;    // number of adjacent query matrices that share one of those
+    int64_t group;    // number of adjacent query matrices that share one matrix of keys
     int64_t s, t, d, e;
     float scale, p, kept; // kept: dropout's factor for kept probabilities
     bool causal;

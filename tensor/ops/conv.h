@@ -69,7 +69,7 @@ static inline bool conv_is_depthwise(const ConvSizes *s) {
 }
 
 // A 1 x 1 kernel that reads every input once: the image is its own unfolding. (Output padding of a
-// transposed convolution means inputs that nobody reads, so it does not count.)
+// transposed convolution adds inputs that nobody reads, so it is excluded.)
 static inline bool conv_is_plain(const ConvSizes *s) {
     const OpWindow *w = &s->window;
     return s->taps == 1 && s->p == s->height * s->width && w->stride[0] == 1 && w->stride[1] == 1 &&
