@@ -1,11 +1,10 @@
-// 3_layer.c -- a layer of one's own: a block that adds to its input what a product of it gives,
-// scaled by numbers that are learned. A layer composes ops: it has no formula for its cost.
+// 3_layer.c -- a layer of your own: y = x + scale * relu(W x + b), and W, b and scale are learned. A
+// layer is composed of ops. Each op knows its cost, so the layer needs no formula for its own.
 #include <ridgepoint/ridgepoint.h>
 
-// y = x + scale * fc(x)
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)n_in; // one: layer_forward has seen to it
-    Tensor *branch = layer_forward(self->children[0], in[0]);
+    (void)n_in; // always 1 here: layer_forward has checked it
+    Tensor *branch = layer_forward(self->children[0], in[0]); // relu(W x + b)
     return tensor_add(in[0], tensor_mul(branch, self->parameters[0].tensor));
 }
 
@@ -28,8 +27,9 @@ int main(void) {
     layer_append(model, linear_new(64, 10, true));
     Tensor *x = tensor_uniform_new(SHAPE(32, 64), -1.0f, 1.0f);
     LayerCost cost = {0};
-    autograd_enable();
-    Status status = layer_cost(model, &x, 1, &cost); // its own code, where no kernel runs
+    // Runs the model's own code, forward and backward, on tensors that have shapes but no data: no
+    // kernel runs, and every op is counted.
+    Status status = layer_cost(model, &x, 1, &cost);
     layer_print(model, stdout);
     printf("forward %llu multiply-adds, backward %llu; %lld bytes kept in between\n",
            (unsigned long long)cost.phase[PHASE_FORWARD].macs,
