@@ -7,8 +7,8 @@ static void cube_row(const float *x, float *y, int64_t n, const OpParams *params
     for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];
 }
 
-// The gradient: dx = dy * 3 x^2. This function has no loop of its own. It calls other ops, which are
-// counted and timed as in forward.
+// The gradient: dx = dy * 3 x^2. This function has no loop of its own: it calls other ops, and they
+// are counted and timed as in forward.
 static Status cube_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     Tensor *x = saved->in[0], *slope = tensor_mul_scalar(tensor_mul(x, x), 3.0f);
     return OP_INTO(&grad_in[0], op_mul, NULL, grad_out[0], slope); // written into grad_in[0]

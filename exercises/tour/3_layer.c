@@ -1,4 +1,4 @@
-// 3_layer.c -- a layer of your own: y = x + scale * relu(W x + b), and W, b and scale are learned. A
+// 3_layer.c -- a layer of your own: y = x + scale * relu(W x + b), with W, b and scale learned. A
 // layer is composed of ops. Each op knows its cost, so the layer needs no formula for its own.
 #include <ridgepoint/ridgepoint.h>
 
