@@ -4,7 +4,7 @@
 Tensor *tensor_square(Tensor *x) { return OP_RUN(op_square, NULL, x); }
 
 KERNEL static void square_row(const float *x, float *y, int64_t n, const OpParams *params) {
-    (void)params; // where a number beside the tensor would be
+    (void)params; // numbers that an op takes beside its tensors; this one takes none
     for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i];
 }
 
@@ -16,9 +16,9 @@ static Status square_backward(const OpCall *saved, Tensor *grad_out[], Tensor *g
 
 const Op op_square = {.id = OP_square,
                       .name = "square",
-                      ELEMENTWISE_UNARY, // one input, an output like it, split by element
+                      ELEMENTWISE_UNARY, // one input; one output of its shape; divided by elements
                       .row = square_row,
                       .backward = square_backward,
-                      .saves = save_input, // backward reads x, so the tape keeps it
+                      .saves = save_input, // backward reads x, so autograd keeps it
                       .story = STORY(.formula = "y = x x", .out = "y", .in = {"x"},
-                                     .elementwise = {PER_OUTPUT, .each = 1})}; // a product each
+                                     .elementwise = {PER_OUTPUT, .each = 1})}; // one FLOP each
