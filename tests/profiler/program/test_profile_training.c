@@ -122,7 +122,7 @@ START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
 }
 END_TEST
 
-// As layers/README.md says it, a little below what three seeds reached: 96.4 to 97.1, 98.75 to 98.85 %.
+// A little below what three seeds reached: 96.4 to 97.1 %, and 98.75 to 98.85 %.
 static const struct {
     const char *program, *arguments;
     double least;
