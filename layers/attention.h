@@ -1,5 +1,5 @@
-// attention.h -- layers of transformers, on sequences (batch, positions, features): attention with
-// several heads, and what tells positions apart. What every layer is: layer.h. Attention itself:
+// attention.h -- transformer layers on sequences (batch, positions, features): attention with
+// several heads, and encodings of positions. Layers in general: layer.h. The attention op:
 // tensor/ops.h.
 //
 //     Layer *attention = multihead_attention_new(768, 12, multihead_attention_defaults());
@@ -12,29 +12,29 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct MultiheadAttentionOptions {
-    bool bias;          // of both products
+    bool bias;          // in both products
     float dropout;      // of the probabilities, in training
-    bool causal;        // a position sees itself and what is before it
+    bool causal;        // a position sees itself and earlier ones only
     int64_t kdim, vdim; // features of keys and of values; 0: as many as the queries have
-    bool by_formula;    // op by op, and so with the scores in memory: tensor_attention_by_formula
+    bool by_formula;    // op by op, with the scores in memory: tensor_attention_by_formula
 } MultiheadAttentionOptions;
-MultiheadAttentionOptions multihead_attention_defaults(void); // bias, and nothing else
+MultiheadAttentionOptions multihead_attention_defaults(void); // bias only
 
 // As PyTorch's nn.MultiheadAttention with batch_first, without the weights as a second result:
-// in_proj_weight (3 e, e), uniform as Glorot has it, in_proj_bias (3 e), 0, and a linear layer
-// out_proj (e, e), whose bias begins at 0. e is a multiple of the heads. Takes x (b, s, e), or (s,
-// e); x and a mask, which tensor_attention adds to (b, heads, s, t); queries (b, s, e), keys and
-// values (b, t, e); or these three and a mask. The mask may be NULL. Where keys or values have
-// other features (kdim, vdim) it takes these three, and in place of in_proj_weight it has
-// q_proj_weight (e, e), k_proj_weight (e, kdim) and v_proj_weight (e, vdim).
+// in_proj_weight (3 e, e), Glorot-uniform, in_proj_bias (3 e), 0, and a linear layer out_proj (e,
+// e), whose bias starts at 0. e is a multiple of the number of heads. Takes x (b, s, e) or (s, e);
+// x and a mask, which tensor_attention adds to the scores (b, heads, s, t); queries (b, s, e), keys
+// and values (b, t, e); or these three and a mask. The mask may be NULL. With kdim or vdim it needs
+// these three, and in place of in_proj_weight it has q_proj_weight (e, e), k_proj_weight (e, kdim)
+// and v_proj_weight (e, vdim).
 Layer *multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                MultiheadAttentionOptions options);
 
-// x (..., s, features) + the first s rows of weight (count, features), which is normal with
-// deviation 0.02, as GPT-2's.
+// Adds the first s rows of weight (count, features), normal with deviation 0.02 as in GPT-2, to x
+// (..., s, features).
 Layer *positional_embedding_new(int64_t count, int64_t features);
-// The same with the buffer pe, which does not train: sines and cosines by turns, of position
-// 10,000^(-2 i / features) (Vaswani et al. 2017).
+// Adds the buffer pe, which does not train, instead: alternating sines and cosines of position /
+// 10,000^(2 i / features) (Vaswani et al. 2017).
 Layer *positional_encoding_new(int64_t count, int64_t features);
 
 RIDGEPOINT_API_END

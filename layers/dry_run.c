@@ -8,8 +8,8 @@
 #include "tensor/shadow.h"
 
 // ---- twins of layers ---------------------------------------------------------------------------
-// With what it was given in the run: of its children, a twin stays where it is.
-// At the end of the run, of all twins in any order: no child has to stay in its place.
+// Frees a twin and what it was given in the run; its child twins stay. The run's end frees all
+// twins in any order, so that children need not keep their places.
 static void twin_free(void *twin) {
     Layer *self = twin, *parent = self->parent;
     if (parent) {

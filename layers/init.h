@@ -6,13 +6,13 @@
 
 RIDGEPOINT_API_BEGIN
 
-// Of a weight (out, in, ...): fan_in = in x the rest, fan_out = out x the rest; at least 2-d.
+// The fans of a weight (out, in, ...), at least 2-d: in or out, times the product of the rest.
 typedef struct Fans {
     int64_t in, out;
 } Fans;
 Status init_fans(const Tensor *weight, Fans *fans);
 
-// A new parameter, uniform in +-bound; yours.
+// A new parameter, uniform in +-bound; yours to free.
 Tensor *init_parameter_new(Shape shape, float bound);
 // He et al. 2015: uniform in +-gain sqrt(3 / fan_in), or normal with deviation gain / sqrt(fan_in);
 // gain = sqrt(2 / (1 + slope^2)), the slope of the leaky ReLU that follows (0: ReLU).

@@ -5,9 +5,9 @@
 //     Tensor *logits = layer_forward(model, x);       // x (batch, 784) -> (batch, 10)
 //     layer_free(model);
 //
-// Threads: a layer, its parameters and its optimizer are used by one thread at a time, where they
-// were made, for inference too, because forward counts who holds what. Threads that answer with one
-// model at the same time have a copy each.
+// Threads: one thread at a time uses a layer, its parameters and its optimizer, and it is the
+// thread that made them. This holds for inference, too, because forward changes reference counts.
+// Threads that run the same model at the same time have a copy each.
 #ifndef LAYERS_LAYER_H
 #define LAYERS_LAYER_H
 
@@ -25,135 +25,135 @@ typedef enum AttributeKind {
     ATTRIBUTE_REAL,       // float
     ATTRIBUTE_FLAG,       // bool
     ATTRIBUTE_ACTIVATION, // const Op *
-    ATTRIBUTE_NAMELESS    // int64_t, of which layer_print shows no name, as PyTorch
+    ATTRIBUTE_NAMELESS    // int64_t; layer_print shows no name for it, as in PyTorch
 } AttributeKind;
 
 typedef struct LayerAttribute {
     const char *name; // "in_features"
     AttributeKind kind;
-    size_t offset; // in the layer's struct
+    size_t offset; // bytes from the start of the layer's struct
 } LayerAttribute;
 
 enum { LAYER_ANY_INPUTS = -1, LAYER_MAX_OUTPUTS = 256 };
 
 typedef struct LayerType {
     const char *name;                 // "Linear"
-    const char *printed;              // by layer_print; NULL: name, attributes and children
-    size_t size;                      // of its struct, whose first member is a Layer
+    const char *printed;              // in layer_print; NULL: name, attributes and children
+    size_t size;                      // bytes of its struct, whose first member is a Layer
     const LayerAttribute *attributes; // for summaries and --explain
     int n_attributes;
-    // How many tensors forward takes: layer_forward checks it, and that none is NULL. 0: one.
-    // LAYER_ANY_INPUTS: forward looks for itself, also for NULL.
+    // Number of tensors that forward takes; 0 means one. layer_forward checks it, and that none is
+    // NULL. LAYER_ANY_INPUTS: forward checks its inputs itself, also for NULL.
     int n_inputs;
     Tensor *(*forward)(Layer *self, Tensor *const in[], int n_in); // composes tensor_ ops
-    // Of a layer with several results, as an LSTM has, instead of `forward`: fills so many of out.
+    // For a layer with several results, such as an LSTM: called in place of `forward`, fills out.
     Status (*forward_each)(Layer *self, Tensor *const in[], int n_in, Tensor *out[]);
     int n_outputs;             // at most LAYER_MAX_OUTPUTS
-    void (*free)(Layer *self); // what it owns beside parameters and children; may be NULL
-    // What layer_print writes between the parentheses; NULL: the attributes.
+    void (*free)(Layer *self); // frees all but parameters and children; may be NULL
+    // Prints the text between layer_print's parentheses; NULL: the attributes.
     void (*print)(const Layer *self, FILE *file);
-    // Of attention, whose keys and values a cache may keep (kv_cache.h): heads and features of one
-    // position's. False: it cannot, because it sees later positions. NULL: it is none.
+    // For attention whose keys and values a cache may keep (kv_cache.h): heads and features of one
+    // position. False: no cache is possible, as it sees later positions. NULL: not attention.
     bool (*keeps)(const Layer *self, int64_t size[2]);
-    // A position of (batch, positions, features) depends on others, and not by attention: recurrent
-    // layers, convolutions over sequences. What such a layer is given must be whole, so that no
-    // cache fits the model.
+    // True if a position of (batch, positions, features) depends on others other than by attention:
+    // recurrent layers, convolutions over sequences. Such a layer needs the whole sequence as
+    // input, so no cache fits a model that has one.
     bool mixes_positions;
-    // What is in it runs, step by step of a file, and never the whole: nothing to run again.
+    // True if only its parts run, one step of a file at a time: there is no forward to run again.
     bool in_steps;
 } LayerType;
 
 typedef struct Parameter {
-    char *name; // "weight"; within its layer
+    char *name; // "weight"; its name within the layer
     Tensor *tensor;
     bool unsaved; // a buffer that files leave out
 } Parameter;
 
 struct Layer {
     const LayerType *type;
-    char *name;    // within its parent: "fc1"; "" at the root
-    Layer *parent; // whose child it is; NULL: it is yours
-    int place;     // its index there
+    char *name;    // its name within the parent: "fc1"; "" at the root
+    Layer *parent; // NULL: the layer is a root, and yours
+    int place;     // its index among the parent's children
     Layer **children;
     int n_children;
     Parameter *parameters; // owned; tied ones together with another layer
     int n_parameters;
-    Parameter *buffers; // owned: state that no gradient changes, such as running statistics
+    Parameter *buffers; // owned: state without a gradient, such as running statistics
     int n_buffers;
-    bool training;           // dropout acts, batch norm goes by the batch
-    int dry_depth;           // dry runs (cost.h) that were around when it was made
-    bool is_twin;            // it stands for another in one
-    bool recompute;          // layer_recompute
-    struct Recompute *again; // by which graphs run it; NULL: it never was marked
-    struct Map *names;       // of what it holds, when they are many; NULL: they are few
-    struct KvCache *cache;   // while kv_cache_forward runs it; else NULL
-    uint64_t serial;         // of this process's layers, from 1: no other has had it, or will
+    bool training;           // dropout is active, batch norm normalises by the batch
+    int dry_depth;           // number of dry runs (cost.h) in progress when it was made
+    bool is_twin;            // it stands for another layer in a dry run
+    bool recompute;          // it is marked by layer_recompute
+    struct Recompute *again; // lets graphs run it again; NULL: never marked
+    struct Map *names;       // of all that it holds, when many; NULL: they are few
+    struct KvCache *cache;   // set while kv_cache_forward runs it; else NULL
+    uint64_t serial;         // unique in this process, from 1, and never used again
 };
 
-// For the authors of layers: a zeroed struct of the type; NULL with an error pending.
+// For authors of layers: returns a zeroed struct of the type; NULL with an error pending.
 Layer *layer_new(const LayerType *type);
-// Takes ownership of the tensor (also on failure) and marks it as wanting a gradient. NULL passes.
-// Names are some letters without a dot, and within a layer each is given once, to a parameter, a
-// buffer or a child: STATUS_INVALID_ARGUMENT.
+// Takes ownership of the tensor (also on failure) and marks it as wanting a gradient. A NULL tensor
+// passes its pending error on. A name has at least one letter and no dot, and no other parameter,
+// buffer or child of the layer may have it: STATUS_INVALID_ARGUMENT.
 Status layer_add_parameter(Layer *self, const char *name, Tensor *tensor);
-// The same for state that is kept with the weights and no gradient changes.
+// Adds a buffer: state that is saved with the weights but that no gradient changes.
 Status layer_add_buffer(Layer *self, const char *name, Tensor *tensor);
-// A buffer that layer_state leaves out, because whoever makes the layer works it out: a table of
+// Adds a buffer that layer_state leaves out because the layer's constructor computes it: a table of
 // angles, say. PyTorch's register_buffer(persistent=False).
 Status layer_add_unsaved_buffer(Layer *self, const char *name, Tensor *tensor);
-// A parameter that another layer owns too (tied weights): it lives as long as either.
+// Adds a parameter that another layer owns, too (tied weights): it lives as long as either layer.
 Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor);
-// Takes ownership of the child (also on failure). STATUS_STATE, and everything stays whose it is:
-// the child has a parent already, or would contain itself.
+// Takes ownership of the child (also on failure). If the child has a parent already, or would
+// contain itself, ownership does not change: STATUS_STATE.
 Status layer_add_child(Layer *self, const char *name, Layer *child);
 
-void layer_leave_parent(Layer *self); // which forgets it: it is yours again. Without one: nothing
+void layer_leave_parent(Layer *self); // makes it yours again; does nothing without a parent
 
-// With children and parameters; a child leaves its parent first. NULL is fine.
+// Frees the layer, its children and parameters; leaves its parent first. NULL is fine.
 void layer_free(Layer *self);
 
 // Runs the layer in a scope and a call site of its own; the result belongs to the caller's scope.
-// Whatever goes wrong inside, its message begins with the layer's path, or with 95 characters of a
-// longer one: "encoder.fc1: linear of ...".
+// An error message from inside begins with the layer's path, cut at 95 characters: "encoder.fc1:
+// linear of ...".
 Tensor *layer_forward(Layer *self, Tensor *x);
 Tensor *layer_forward_many(Layer *self, Tensor *const in[], int n_in);
-// The same of a layer with several results: the first n_out of them, all NULL after a failure. The
-// two above give the first.
+// Fills `out` with the first n_out results of a layer that has several; all are NULL after a
+// failure. The two functions above give the first result only.
 Status layer_forward_each(Layer *self, Tensor *const in[], int n_in, Tensor *out[], int n_out);
-void layer_train(Layer *self, bool training); // this layer and all below; true from the start
+void layer_train(Layer *self, bool training); // with all layers below; a new layer is in training
 
-// Activation checkpointing: from now on forward keeps the layer's inputs for backward, and nothing
-// of what is inside; backward runs forward again, with the random numbers of the first time, and
-// goes on through that. Gradients are the same, bit for bit; it takes less memory and a second
-// forward, phase PHASE_RECOMPUTE. Layers inside that are marked, too, are run once more each.
-// What a layer keeps beside its results (running statistics) it must not change while
-// autograd_recomputing(). At most 16 inputs, and 3 results that want a gradient; these are of one
-// graph, which the backward of any of them frees. Backward gives STATUS_STATE where the layer, its
-// parameters, or the mode it trains in changed since forward. STATUS_INVALID_ARGUMENT for a layer
-// of a file that only holds others, or runs as several steps of it.
+// Activation checkpointing: from now on forward keeps only the layer's inputs for backward, and no
+// tensor from inside. Backward runs forward again, with the same random numbers, and then goes
+// through that graph. Gradients are the same, bit for bit; it takes less memory and a second
+// forward (PHASE_RECOMPUTE). Marked layers inside it run once more each. State beside the results,
+// such as running statistics, must not change while autograd_recomputing(). A layer may have at
+// most 16 inputs, and 3 results that want a gradient; these share one graph, which the backward of
+// any of them frees. Backward gives STATUS_STATE if the layer, its parameters or its mode changed
+// since forward. STATUS_INVALID_ARGUMENT: a layer of a file that only holds others, or runs as
+// several steps.
 //     layer_recompute(layer_find(model, "layer1"), true);
 Status layer_recompute(Layer *self, bool recompute);
-// Marks those whose path matches, as by fnmatch: "layer1.*", "h.*"; of layers in one another only
-// the outermost, and of those that cannot what is in them. *count: how many; 0 is no error.
+// Marks the layers whose path matches by fnmatch: "layer1.*", "h.*". A layer inside a marked one is
+// not marked; a layer that cannot be is searched inside. *count: how many; 0 is no error.
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
-// Marks layers as those of another model are: one of the same children, by name. STATUS_SHAPE, and
-// nothing has changed: it is another.
+// Copies the marks of another model whose tree of children has the same names. STATUS_SHAPE, with
+// nothing changed: the trees differ.
 Status layer_recompute_as(Layer *self, const Layer *other);
 
-// What runs change of this layer and all below, beside parameters: the training flags, and what
-// buffers hold (running statistics), to be put back after an evaluation or a trial. A buffer that
-// still holds the same is left alone.
+// State beside parameters that runs change, of this layer and all below, to restore after an
+// evaluation or a trial: training flags and the values of buffers (running statistics). Restoring
+// does not write to a buffer whose values are still the same.
 typedef struct LayerModes {
     bool *training; // in the order of a walk over the tree
     int count;
-    char *values;  // of buffers, on the host, in the same order; behind them as much room again
-    int64_t bytes; // of the values
+    char *values;  // of buffers, on the host, in the same order, and as much spare room after them
+    int64_t bytes; // size of the values, without the spare room
 } LayerModes;
 Status layer_modes_save(const Layer *self, LayerModes *modes);
-void layer_modes_restore(Layer *self, LayerModes *modes); // and frees them; NULL: only that
+void layer_modes_restore(Layer *self, LayerModes *modes); // frees them, too; self NULL: only frees
 
-// ---- what a layer holds, and all below -------------------------------------------------------
+// ---- parameters and buffers of a layer and all below -----------------------------------------
 typedef struct ParameterEntry {
     char *path; // "fc1.weight"
     Tensor *tensor;
@@ -163,108 +163,107 @@ typedef struct ParameterList {
     ParameterEntry *items;
     int count;
 } ParameterList;
-// Every parameter once (tied ones by their first path), in the order of definition. Free with
-// parameter_list_free.
+// Lists every parameter once (tied ones under their first path), in the order of definition. Free
+// with parameter_list_free.
 Status layer_parameters(const Layer *self, ParameterList *list);
-// What files hold: parameters and buffers, tied ones under every path, in the order of PyTorch's
-// state_dict (of each layer its parameters, then its buffers, then its children).
+// Lists the parameters and buffers that files hold, tied ones under every path, in the order of
+// PyTorch's state_dict (for each layer its parameters, then its buffers, then its children).
 Status layer_state(const Layer *self, ParameterList *list);
 void parameter_list_free(ParameterList *list);
-int64_t layer_parameter_count(const Layer *self); // elements; tied once; -1 with an error pending
+int64_t layer_parameter_count(const Layer *self); // elements, tied once; -1: an error is pending
 int64_t layer_own_parameter_count(const Layer *self); // without children
 int64_t layer_trainable_count(const Layer *self);     // those that want a gradient
 
-// The layer of a path: "" this one, "encoder.fc1" one below. NULL, without an error: there is none.
+// Finds a layer by its path: "" is self, "encoder.fc1" one below. NULL, without an error: none.
 Layer *layer_find(Layer *self, const char *path);
-// From now on the parameter of the first path is the one of the other (tied weights): what it was
-// is freed. STATUS_SHAPE: they differ in shape.
+// Replaces the parameter at the first path by the one at the other (tied weights), and frees the
+// one that was there. STATUS_SHAPE: their shapes differ.
 Status layer_tie(Layer *self, const char *path, const char *other_path);
-// Parameters want no gradient any more, or want one again: those whose path, or that of a layer
-// around them, matches as by fnmatch: "features.*", "fc1", "*.bias"; "": all. *count: how many
-// paths of parameters that were; 0 is no error.
+// Makes parameters stop wanting a gradient, or want one again: those whose path, or the path of a
+// layer around them, matches by fnmatch: "features.*", "fc1", "*.bias"; "": all. *count: number of
+// parameter paths that matched; 0 is no error.
 Status layer_freeze(Layer *self, const char *pattern, bool frozen, int64_t *count);
 
-// For inference alone: each batch norm whose input is the output of a convolution of images, or
-// that of a linear layer (n, features), goes into that product's weight and bias, and is an
-// Identity from then on: fewer numbers, ops and bytes, and the same values but for rounding. Left
-// as it is: where that output is read by others, or is a result; where one of the two runs twice,
-// or shares what it has. `in` is an input to see the layers run on, in a dry run; *count: how many
-// norms. Before an optimizer is made: what is trained after it is another network.
+// For inference only: folds each batch norm that follows a convolution of images, or a linear layer
+// on (n, features), into that product's weight and bias. The norm becomes an Identity: fewer
+// numbers, ops and bytes, and the same values but for rounding. A norm stays as it is where the
+// product's output has other readers or is a result, and where one of the two runs twice or shares
+// its tensors. `in` is an input for a dry run, which shows what follows what; *count: number of
+// norms folded. Call it before an optimizer is made: training afterwards trains another network.
 Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *count);
 
-// In a dry run, what stands for a layer that comes in from outside; else the layer itself. NULL
-// stays NULL; from others it comes with an error pending.
+// In a dry run, returns the twin of a layer that was made outside; otherwise the layer itself. NULL
+// gives NULL; for any other layer, NULL means that an error is pending.
 Layer *layer_here(Layer *layer);
 
-// The integer, flag (0 or 1) or activation (its op's id; 0: none, or a program's own) of that name
-// ("in_features") as an integer. False: this layer has none, or it is a real number; *value is then
-// as it was.
+// Reads the attribute of that name ("in_features") as an integer: an integer, a flag (0 or 1), or
+// an activation (its op's id; 0: none, or a program's own). Returns false, and leaves *value as it
+// was, where this layer has no such attribute or it is a real number.
 bool layer_attribute(const Layer *self, const char *name, int64_t *value);
 
-// "in_features=784, out_features=512, bias=true" into text (cut at size).
+// Writes "in_features=784, out_features=512, bias=true" into text (cut at size).
 char *layer_attributes_text(const Layer *self, char *text, size_t size);
 
-// The tree as PyTorch prints it: "(fc1): Linear(in_features=784, out_features=512, bias=True)", a
-// level two spaces further in. Pools of images, embeddings, norms that are no batch norms,
-// recurrent layers, attention and dropouts name all that they have, in words of their own.
+// Prints the tree as PyTorch does: "(fc1): Linear(in_features=784, out_features=512, bias=True)",
+// each level indented by two more spaces. Pools of images, embeddings, norms other than batch
+// norms, recurrent layers, attention and dropouts print all their settings, in PyTorch's words.
 // STATUS_IO.
 Status layer_print(const Layer *self, FILE *file);
 
 // ---- the layers ------------------------------------------------------------------------------
 // weight (out, in), bias (out): uniform in +-1/sqrt(in), as PyTorch's nn.Linear.
 Layer *linear_new(int64_t in_features, int64_t out_features, bool bias);
-// With an activation fused into the product.
+// A linear layer with an activation fused into the product.
 Layer *linear_new_fused(int64_t in_features, int64_t out_features, bool bias, const Op *activation);
-// An activation by its op, as in tensor_activation: activation_new(&op_silu). NULL: the identity.
+// An activation given by its op, as in tensor_activation: activation_new(&op_silu). NULL: identity.
 Layer *activation_new(const Op *op);
-// The same with other parameters, in the order of Op.values: a slope of leaky_relu's,
-// &(float){0.2f}.
+// An activation with parameters other than the defaults, in the order of Op.values: the slope of a
+// leaky_relu, &(float){0.2f}.
 Layer *activation_new_with(const Op *op, const float *values);
 // weight (num_parameters), each `slope` (PyTorch's is 0.25): one for each channel, or 1 for all.
 Layer *prelu_new(int64_t num_parameters, float slope);
-// Along a dimension; a negative one counts from the end.
+// These work along a dimension; a negative one counts from the end.
 Layer *softmax_new(int dim);
 Layer *log_softmax_new(int dim);
 Layer *glu_new(int dim);
 Layer *relu_new(void);
 Layer *gelu_new(void);
 Layer *dropout_new(float p);
-// weight and bias of the shape of a row, which is x's last sizes: 1 and 0, as PyTorch's
-// nn.LayerNorm. Without affine there are none.
+// weight and bias have the shape of a row, which is x's last sizes, and start at 1 and 0, as in
+// PyTorch's nn.LayerNorm. Without affine there are none.
 Layer *layer_norm_new(Shape row, float epsilon, bool affine);
-// With a weight, and no bias: PyTorch's LayerNorm(bias=False).
+// A layer norm with a weight and no bias: PyTorch's LayerNorm(bias=False).
 Layer *layer_norm_new_unbiased(Shape row, float epsilon);
-// The same with a weight only, as PyTorch's nn.RMSNorm, whose epsilon is FLT_EPSILON where nobody
-// says.
+// An RMS norm, with a weight only, as PyTorch's nn.RMSNorm, whose default epsilon is FLT_EPSILON.
 Layer *rms_norm_new(Shape row, float epsilon, bool affine);
-// Of x (n, channels, ...), groups of neighbouring channels of a sample; weight and bias (channels)
-// as PyTorch's nn.GroupNorm: 1 and 0.
+// Normalises groups of adjacent channels of each sample of x (n, channels, ...); weight and bias
+// (channels) start at 1 and 0, as in PyTorch's nn.GroupNorm.
 Layer *group_norm_new(int64_t groups, int64_t channels, float epsilon, bool affine);
-// Of x (n, features, length), each feature of a sample. No running statistics: it does the same in
-// training and after. PyTorch's is not affine where nobody says.
+// Normalises each feature of each sample of x (n, features, length). There are no running
+// statistics, so training and evaluation do the same. PyTorch's is not affine by default.
 Layer *instance_norm1d_new(int64_t features, float epsilon, bool affine);
-typedef struct BatchNormOptions { // as torch.nn.BatchNorm1d's and 2d's
+typedef struct BatchNormOptions { // as in torch.nn.BatchNorm1d and 2d
     float epsilon;
-    float momentum;           // what the newest batch counts; NAN, PyTorch's None: all alike
-    bool affine;              // with a weight, 1, and a bias, 0
-    bool track_running_stats; // else evaluation normalises by the batch, too
+    float momentum;           // weight of the newest batch; NAN, PyTorch's None: all equal
+    bool affine;              // with a weight that starts at 1 and a bias at 0
+    bool track_running_stats; // false: evaluation normalises by the batch, too
 } BatchNormOptions;
-BatchNormOptions batch_norm_defaults(void); // 1e-5, 0.1, both
-// x (n, features) or (n, features, length); of images: layers2d.h. layer_train says whether it
-// normalises by the batch, and running statistics follow, or by these. They are buffers:
-// running_mean, running_var (features), and num_batches_tracked, one int64.
+BatchNormOptions batch_norm_defaults(void); // epsilon 1e-5, momentum 0.1, both flags true
+// Takes x (n, features) or (n, features, length); for images: layers2d.h. In training it normalises
+// by the batch and updates running statistics; in evaluation it normalises by these. They are
+// buffers: running_mean, running_var (features), and num_batches_tracked, one int64.
 Layer *batch_norm1d_new(int64_t features, BatchNormOptions options);
-// weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...)
-// in [0, count), gives (..., features).
+// weight (count, features), standard normal as PyTorch's nn.Embedding. Takes int64 indices (...) in
+// [0, count), gives (..., features).
 Layer *embedding_new(int64_t count, int64_t features);
-// The same with a row, counted from the end where it is negative, that is 0 and has no gradient.
+// An embedding whose row padding_idx (negative: from the end) is 0 and has no gradient.
 Layer *embedding_new_padded(int64_t count, int64_t features, int64_t padding_idx);
-// Dimensions start_dim to end_dim, both included, become one; a view. Negative ones count from the
-// end: PyTorch's nn.Flatten() is flatten_new(1, -1).
+// Merges dimensions start_dim to end_dim, both included, into one; a view. Negative ones count from
+// the end: PyTorch's nn.Flatten() is flatten_new(1, -1).
 Layer *flatten_new(int start_dim, int end_dim);
 
-Layer *sequential_new(void); // runs its children in order; more that run others: containers.h
-// Adds a child that is called by its place, as in PyTorch's containers: "0", "1" ... Else as
+Layer *sequential_new(void); // runs its children in order; other containers: containers.h
+// Adds a child named by its index, as in PyTorch's containers: "0", "1" ... Otherwise as
 // layer_add_child.
 Status layer_append(Layer *self, Layer *child);
 

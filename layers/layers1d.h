@@ -1,5 +1,5 @@
-// layers1d.h -- layers on sequences (batch, channels, length): layers2d.h with an image of height
-// 1, by views, so each costs what that costs. What every layer is: layer.h.
+// layers1d.h -- layers on sequences (batch, channels, length): they are those of layers2d.h on
+// views of height 1, and cost the same. Layers in general: layer.h.
 //
 //     Conv1dOptions options = conv1d_defaults();
 //     options.padding_left = options.padding_right = 1;

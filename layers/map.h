@@ -1,5 +1,5 @@
-// map.h -- internal: what is kept under this name, or this pointer? In a time that does not grow
-// with how many there are. Where nothing is kept but the key itself it is a set: has it been met?
+// map.h -- internal: a hash map from names or pointers to values, with constant-time look-up. With
+// only keys it serves as a set.
 #ifndef LAYERS_MAP_H
 #define LAYERS_MAP_H
 
@@ -16,14 +16,14 @@ typedef struct MapPlace {
 typedef struct Map { // {0}: empty
     MapPlace *places;
     size_t count, room; // room: 0 or a power of two
-    bool of_texts;      // keys are compared by their letters; else by address. Set it while empty
+    bool of_texts;      // compare keys as text, else by address; set while empty
 } Map;
 
 // The value of a key; NULL where the map has no such key.
 void *map_find(const Map *map, const void *key);
-void *map_find_text(const Map *map, const char *text, size_t length); // the first letters of a text
-// Keys and values are borrowed; a value of NULL stands for the key. A key that is there keeps its
-// value: *is_new (or NULL) is false then.
+void *map_find_text(const Map *map, const char *text, size_t length); // first `length` letters
+// Keys and values are borrowed; a NULL value means that the key is the value. A key that is already
+// there keeps its value, and *is_new (which may be NULL) becomes false.
 Status map_add(Map *map, const void *key, void *value, bool *is_new);
 void map_clear(Map *map); // empty again
 

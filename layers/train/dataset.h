@@ -1,5 +1,5 @@
-// dataset.h -- labelled images in host memory, and loaders: batches as tensors, of these or of a
-// text (corpus.h). Where images come from: idx.h (MNIST folders), digits.h (drawn, no download).
+// dataset.h -- labelled images in host memory, and loaders, which make batches as tensors of these
+// or of a text (corpus.h). Sources of images: idx.h (MNIST folders), digits.h (drawn, no download).
 #ifndef LAYERS_TRAIN_DATASET_H
 #define LAYERS_TRAIN_DATASET_H
 
@@ -22,61 +22,61 @@ void dataset_free(Dataset *dataset); // frees what it holds, not the struct; saf
 // failure the dataset is unchanged and *rest empty.
 Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset *rest);
 
-// Batches in the order of a fresh shuffle per epoch. The two tensors are made once, on the
-// context's device, and refilled: borrowed by the caller, valid until the next call. A loader and
-// its dataset belong to one thread. With `prefetch`, a thread of the loader's own reads and
-// converts the next images meanwhile, into host memory outside the ledger; the batches are the
-// same, bit for bit. A child of fork() must not use such a loader of its parent's, not even free
-// it: that thread stayed with the parent.
+// Gives batches in the order of a fresh shuffle per epoch. The two tensors are made once, on the
+// context's device, and refilled: the caller borrows them until the next call. A loader and its
+// dataset belong to one thread. With `prefetch`, the loader's own thread reads and converts the
+// next images in the meantime, into host memory outside the ledger; the batches are the same, bit
+// for bit. A child of fork() must neither use nor free such a loader of its parent's: the thread
+// stayed with the parent.
 typedef struct Loader Loader;
 enum { LOADER_MAX_PREFETCH = 64 };
 typedef struct LoaderOptions {
     int64_t batch; // images per batch, >= 1
     bool shuffle;
-    bool drop_last;    // leave out a last batch that is not full; else it is delivered smaller
+    bool drop_last;    // leave out a last batch that is not full; else deliver it smaller
     uint64_t seed;     // of the shuffles
     float mean, scale; // pixel p becomes (p / 255 - mean) * scale; scale 0: 1
     int prefetch;      // batches kept ready, <= LOADER_MAX_PREFETCH; 0: no thread
     bool planes;       // images as (batch, 1, rows, columns), for convolutions
 } LoaderOptions;
 typedef struct Batch {
-    Tensor *images; // (batch, rows * columns) float32, or as `planes` says; of a text int64 ids
-    Tensor *labels; // (batch) int64; of a text (batch, tokens)
+    Tensor *images; // (batch, rows * columns) float32, or as `planes` says; for a text int64 ids
+    Tensor *labels; // (batch) int64; for a text (batch, tokens)
     int64_t count;
 } Batch;
-// Borrows the dataset's images and labels, not the struct; stands at the start of a first epoch.
-// When dataset_free or dataset_split frees them first, loader_next refuses (STATUS_STATE). NULL
-// with an error pending when there would be no batch at all.
+// Borrows the dataset's images and labels, not the struct; starts at the first epoch. If
+// dataset_free or dataset_split frees them first, loader_next refuses (STATUS_STATE). NULL with an
+// error pending when there would be no batch at all.
 Loader *loader_new(const Dataset *dataset, LoaderOptions options);
 void loader_free(Loader *loader);
 void loader_start_epoch(Loader *loader); // reshuffles, rewinds
 // Fills *batch; false at the end of the epoch, or on failure with an error pending. On the meta
-// device only the shapes are real. Counts as a write in place: a backward that still needs the
-// batch before is refused.
+// device only the shapes are real. It counts as a write in place: a backward that still needs the
+// previous batch is refused.
 bool loader_next(Loader *loader, Batch *batch);
 int64_t loader_batches(const Loader *loader); // per epoch
 
-// Where a loader stands, and what it must be made of for that to be the same place.
+// A loader's position, and the settings and data that give it a meaning.
 typedef struct LoaderPosition {
     int64_t epoch;              // epochs started: 1 from loader_new on
-    int64_t batch;              // of this epoch, delivered
+    int64_t batch;              // batches delivered in this epoch
     int64_t images, batch_size; // images, or windows of a text, in an epoch
     uint64_t seed;
     bool shuffle, drop_last;
-    // Of the data, as it was when a place was first asked for, and of what else makes samples:
-    // mean and scale, or a window's length.
+    // Hash of the data, taken when a position was first asked for, and of the other inputs of
+    // samples: mean and scale, or a window's length.
     uint64_t fingerprint;
-    char data[160]; // its name then: to be told, no part of the place
+    char data[160]; // name of the data, for messages; not compared
 } LoaderPosition;
-enum { LOADER_MOST_EPOCHS = 1000000 }; // that can be gone through to a position
+enum { LOADER_MOST_EPOCHS = 1000000 }; // that a seek can pass
 LoaderPosition loader_position(const Loader *loader);
-// Goes there, and delivers from then on what a loader would that went there by itself. Takes the
-// time of the shuffles on the way. STATUS_INVALID_ARGUMENT, and nothing has changed: no such
-// place, or one of another loader, or in other data.
+// Moves to a position, and delivers from then on what a loader would that got there by itself. It
+// takes the time of the shuffles on the way. STATUS_INVALID_ARGUMENT, with nothing changed: no such
+// position, or one of another loader or other data.
 Status loader_seek(Loader *loader, LoaderPosition position);
 
-// Since loader_new. Filling, in the thread or without one in loader_next, is reading the images and
-// converting them in a single pass: one time for both.
+// Counts since loader_new. Filling (in the thread, or without one in loader_next) reads and
+// converts images in a single pass, so that both share one time.
 typedef struct LoaderCounts {
     int64_t batches;           // delivered
     int prefetch;              // 0: no thread (not wanted, not startable, or the meta device)
