@@ -1,5 +1,5 @@
-// elements.h -- internal: numbers as files store them, and what tensors can hold of them.
-// Where in a file they lie, and who wants them: input_file.h.
+// elements.h -- internal: numbers as files store them, and their conversion to what tensors hold.
+// Their places in files: input_file.h.
 #ifndef LAYERS_FILES_ELEMENTS_H
 #define LAYERS_FILES_ELEMENTS_H
 
@@ -8,36 +8,37 @@
 
 typedef struct Element { // one kind of number; little-endian unless said otherwise
     const char *name;    // safetensors' name: "F32"
-    const char *numpy;   // NumPy's, without the byte order: "f4"; NULL: it has none
+    const char *numpy;   // NumPy's name without the byte order: "f4"; NULL: it has none
     int size;            // bytes
     int bits;            // of an integer, without its sign
     bool is_signed;
-    double (*real)(const uint8_t *at);     // of a floating-point number; a NaN stays one
-    int64_t (*integer)(const uint8_t *at); // of an integer that int64 holds
+    double (*real)(const uint8_t *at);     // for floating-point kinds; a NaN stays one
+    int64_t (*integer)(const uint8_t *at); // for integers that int64 holds
 } Element;
 
 const Element *element_by_name(const char *name); // NULL: there is none
 const Element *element_by_numpy(const char *name);
-const Element *element_of(DType dtype); // as a tensor holds it
+const Element *element_of(DType dtype); // the kind that a tensor of this dtype holds
 
-// float32 takes any floating-point number, rounded to nearest; and every dtype takes the integers
-// all of which it holds exactly.
+// True if numbers convert: any floating-point kind fits float32, rounded to nearest; an integer
+// kind fits every dtype that holds all of its values exactly.
 bool element_fits(const Element *element, DType dtype);
-// Of n numbers, of which element_fits; the two may not overlap.
+// Converts n numbers of a kind that element_fits; the two blocks may not overlap.
 void element_convert(const Element *element, const uint8_t *from, int64_t n, DType dtype, void *to);
 
-// Turns each number's bytes around, in place, where the file's order is not this machine's.
+// Reverses each number's bytes in place, where the file's order is not this machine's.
 void element_order(const Element *element, bool big_endian, uint8_t *bytes, int64_t n);
-bool element_in_order(const Element *element, bool big_endian); // that would change nothing
+bool element_in_order(const Element *element,
+                      bool big_endian); // true if element_order would change nothing
 
-// One number of a tensor of float32 or int64 as such a number, in this machine's order: rounded to
-// nearest, an integer's lower bits, true where it is not 0. False: there is no such kind to write.
+// Converts one number of a float32 or int64 tensor to this kind, in this machine's order: rounded
+// to nearest; for integers the lower bits; for a bool whether it is not 0. False: cannot write it.
 bool element_store(const Element *element, const void *number, DType dtype, uint8_t *to);
 
-// Those of a contiguous tensor with values, little-endian. A device's own error; the file's is told
-// when it is closed.
+// Writes the elements of a contiguous tensor with values, little-endian. Returns a device's own
+// error; closing the file reports the file's.
 Status elements_write(WholeFile *file, const Tensor *tensor);
-// The same as numbers of another kind, which element_store writes.
+// As elements_write, with each number converted by element_store.
 Status elements_write_as(WholeFile *file, const Tensor *tensor, const Element *element);
 
 #endif

@@ -1,5 +1,5 @@
 // transformers.h -- published transformers, one family a file, with the names that torchvision and
-// Hugging Face give their parts, so that their weights load. Their blocks by themselves:
+// Hugging Face give their parts, so that their weights load. The blocks of transformers:
 // layers/transformer.h; convolutional networks: models.h.
 //
 //     Gpt2Options options = gpt2_defaults();      // 124M
@@ -7,8 +7,8 @@
 //     Layer *model = gpt2_new(options);
 //     Tensor *logits = layer_forward(model, ids); // int64 (b, s) -> (b, s, 50257)
 //
-// Token ids are int64 (batch, tokens), at most `context` of them. A larger or negative id, a longer
-// sequence, or options that fit no model are an error. by_formula: attention op by op, with its
+// Token ids are int64 (batch, tokens), at most `context` of them. An id out of range, a longer
+// sequence, and options that fit no model are errors. by_formula: attention op by op, with its
 // scores in memory.
 #ifndef LAYERS_MODELS_TRANSFORMERS_H
 #define LAYERS_MODELS_TRANSFORMERS_H
@@ -18,16 +18,16 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct VitOptions {
-    int64_t image_size, patch_size; // of their sides; a patch is a token
+    int64_t image_size, patch_size; // side lengths; a patch is a token
     int64_t embed_dim, mlp_dim;
     int64_t layers, heads;
     int64_t classes;
     float dropout, attention_dropout; // 0 in torchvision
     bool by_formula;
 } VitOptions;
-VitOptions vit_defaults(void); // vit_b_16: patches of 16 of images of 224, 768, 3072, 12, 12
+VitOptions vit_defaults(void); // vit_b_16: images of 224, patches of 16, 768, 3072, 12, 12
 // Dosovitskiy et al. 2021, as torchvision's VisionTransformer: x (n, 3, image_size, image_size) ->
-// (n, classes). The head begins with zeros. vit_l_16 has 1024, 4096, 24 and 16; vit_h_14 patches of
+// (n, classes). The head starts at 0. vit_l_16 has 1024, 4096, 24 and 16; vit_h_14 has patches of
 // 14 and 1280, 5120, 32, 16.
 Layer *vit_new(VitOptions options);
 
@@ -40,11 +40,11 @@ typedef struct BertOptions {
 } BertOptions;
 BertOptions bert_defaults(void); // bert-base-uncased: 30522, 512, 2, 768, 3072, 12, 12, 0.1
 // Devlin et al. 2019, as Hugging Face's BertModel; bert-large has 1024, 4096, 24 and 16. Takes ids;
-// and maybe token types (b, s), int64, without which, or with NULL, all are 0; and maybe a mask (b,
-// s), int64 or float32: 0 where a token is padding that nobody sees. Results, in Hugging Face's
-// order: hidden states (b, s, embed_dim), which layer_forward gives, because most heads read them;
-// and what the pooler makes of the first one, (b, embed_dim), for layer_forward_each. Row 0 of the
-// words, [PAD], begins with 0 and has no gradient.
+// optionally token types (b, s), int64, all 0 when left out or NULL; optionally a mask (b, s),
+// int64 or float32, with 0 at padding, which no token sees. Results, in Hugging Face's order:
+// hidden states (b, s, embed_dim), which most heads read and layer_forward gives; and the pooler's
+// output for the first token, (b, embed_dim), for layer_forward_each. Row 0 of the words, [PAD],
+// starts at 0 and has no gradient.
 Layer *bert_new(BertOptions options);
 
 typedef struct Gpt2Options {
@@ -57,14 +57,14 @@ typedef struct Gpt2Options {
 Gpt2Options gpt2_defaults(void); // gpt2: 50257, 1024, 768, 12, 12, 0.1
 // Radford et al. 2019, as Hugging Face's GPT2LMHeadModel: ids -> logits (b, s, vocab_size), causal.
 // Weights of its products are (in, out), as there. gpt2-medium has 1024, 24, 16; -large 1280, 36,
-// 20; -xl 1600, 48, 25. A model of characters is one of 65, 256, 384, 6 and 6, say.
+// 20; -xl 1600, 48, 25. A model of characters may have 65, 256, 384, 6 and 6.
 Layer *gpt2_new(Gpt2Options options);
 
 typedef struct LlamaOptions {
     int64_t vocab_size, context;
     int64_t embed_dim, mlp_dim;
     int64_t layers, heads;
-    int64_t key_value_heads; // that many neighbours among the heads share one
+    int64_t key_value_heads; // each is shared by a group of adjacent heads
     float epsilon, rotary_base;
     bool tied; // the head is the table of the tokens
     bool by_formula;
@@ -72,8 +72,8 @@ typedef struct LlamaOptions {
 LlamaOptions llama_defaults(void); // Llama 2 7B: 32000, 4096, 4096, 11008, 32, 32, 32, 1e-5, 1e4
 // Touvron et al. 2023, as Hugging Face's LlamaForCausalLM: ids -> logits (b, s, vocab_size),
 // causal; RMS norms, rotary positions, SwiGLU, no bias. Llama 3 8B has 128256, 8192, 4096, 14336,
-// 32, 32, 8 and base 5e5; TinyLlama 1.1B 32000, 2048, 2048, 5632, 22, 32 and 4. Angles are not
-// scaled (as Llama 3.1's are).
+// 32, 32, 8 and base 5e5; TinyLlama 1.1B 32000, 2048, 2048, 5632, 22, 32 and 4. The scaled angles
+// of Llama 3.1 are not supported.
 Layer *llama_new(LlamaOptions options);
 
 RIDGEPOINT_API_END

@@ -1,5 +1,5 @@
-// zoo.h -- the published networks by name, with what they take. The names are torchvision's and
-// Hugging Face's; the networks themselves are models.h's.
+// zoo.h -- the published networks by name, with their inputs. The names are torchvision's and
+// Hugging Face's; models.h has the networks themselves.
 //
 //     const ZooModel *resnet = zoo_find("resnet50");
 //     Layer *model = zoo_new(resnet, 10);              // of 10 classes; 0: of its own 1,000
@@ -15,13 +15,13 @@ enum { ZOO_FORM = 8 };
 typedef struct ZooModel {
     const char *name;   // "resnet50"
     const char *source; // "He et al. 2016"
-    // What it was made for: images (channels, height, width), or, of a vocabulary, ids of so many
-    // tokens (tokens, 0, 0), no more. Most take images of other heights and widths.
+    // Input that it was designed for: images (channels, height, width), or, with a vocabulary, at
+    // most that many token ids (tokens, 0, 0). Most take images of other heights and widths.
     int64_t input[3];
     int64_t vocabulary; // 0: it takes images
-    bool of_characters; // of these; made for a text it has the text's vocabulary instead
-    int64_t classes;    // that its output tells apart; 0: it has another output
-    // What makes it, one of three: of the classes alone; of the variant, too; of numbers.
+    bool of_characters; // ids are characters; for a text, its vocabulary applies
+    int64_t classes;    // classes of its output; 0: another kind of output
+    // The constructor, one of three: by classes only; by variant and classes; by numbers.
     Layer *(*plain)(int64_t classes);
     Layer *(*by_name)(const char *variant, int64_t classes);
     const char *variant;
@@ -30,7 +30,7 @@ typedef struct ZooModel {
 } ZooModel;
 
 const ZooModel *zoo_at(int index);          // in the order of a list; NULL past the last
-const ZooModel *zoo_find(const char *name); // NULL, without an error: there is none
+const ZooModel *zoo_find(const char *name); // NULL, without an error: no such name
 Layer *zoo_new(const ZooModel *model, int64_t classes); // classes 0: its own. NULL with an error
 
 RIDGEPOINT_API_END

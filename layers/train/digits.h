@@ -1,5 +1,5 @@
 // digits.h -- draws labelled images of digits: glyph strokes under a random affine change, with
-// random thickness and noise. Deterministic by seed; so that the main job has real work, offline.
+// random thickness and noise. Deterministic by seed; so that training has real work, offline.
 #ifndef LAYERS_TRAIN_DIGITS_H
 #define LAYERS_TRAIN_DIGITS_H
 

@@ -1,12 +1,12 @@
-// fingerprint.h -- internal: by which a checkpoint knows its data again. No proof against forgers.
+// fingerprint.h -- internal: the hash by which a checkpoint recognises its data. Not cryptographic.
 #ifndef LAYERS_TRAIN_FINGERPRINT_H
 #define LAYERS_TRAIN_FINGERPRINT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Of what `so_far` is of, and these bytes behind it; 0 begins. Other bytes, their order or number
-// give another one, but for one case in 2^64; machines of another byte order give others.
+// Extends the hash `so_far` by these bytes; 0 starts a new one. Other bytes, order or count give
+// another hash, but for one case in 2^64; so do machines of another byte order.
 uint64_t fingerprint_add(uint64_t so_far, const void *bytes, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
-// generate.h -- text from a language model: each token drawn from what the model expects after
-// those before it. A model that can have a cache (kv_cache.h) is given each token once, as long as
-// the window holds them all; then, and any other model, the whole window for each.
+// generate.h -- text from a language model: draws each token from the model's prediction after
+// those before it. With a cache (kv_cache.h), a model reads each token once while the window holds
+// them all; after that, and without a cache, it reads the whole window for each token.
 #ifndef LAYERS_TRAIN_GENERATE_H
 #define LAYERS_TRAIN_GENERATE_H
 
@@ -9,17 +9,17 @@
 RIDGEPOINT_API_BEGIN
 
 typedef struct GenerateOptions {
-    int64_t window; // tokens that the model sees at most: the last ones; >= 1
-    // Logits are divided by it: below 1 the likely becomes likelier; 0: always the likeliest, drawn
-    // from nothing.
+    int64_t window; // the model sees at most this many last tokens; >= 1
+    // Divides the logits: below 1 makes likely tokens likelier; 0 always takes the likeliest and
+    // draws no random numbers.
     float temperature;
-    bool no_cache;                                  // the whole window for each token
+    bool no_cache;                                  // read the whole window for each token
     void (*progress)(void *argument, int64_t made); // may be NULL
     void *argument;
 } GenerateOptions;
 
-// Writes ids[given] to ids[count - 1] after ids[0] to ids[given - 1], of which there is one at
-// least; room for `count` is the caller's. The model takes ids (1, t) and gives logits (1, t, v).
+// Writes ids[given] to ids[count - 1] after ids[0] to ids[given - 1]; `given` is at least 1, and
+// the caller's array has room for `count`. The model takes ids (1, t) and gives logits (1, t, v).
 // It runs in inference mode, and draws from the context's random numbers.
 //
 //     int64_t ids[200] = {first};

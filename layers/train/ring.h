@@ -1,31 +1,31 @@
-// ring.h -- a thread that fills a fixed ring of host buffers ahead of the one who empties them.
-// Bytes only: no tensors, no ops, no ledger. What the bytes mean is loader.c's business.
+// ring.h -- a thread that fills a fixed ring of host buffers ahead of their reader. Bytes only: no
+// tensors, no ops, no ledger. Only loader.c knows the bytes' meaning.
 #ifndef LAYERS_TRAIN_RING_H
 #define LAYERS_TRAIN_RING_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// One thread uses a ring, the one that made it. A child of fork() must not touch its parent's, not
-// even to free it: the filling thread stayed with the parent.
+// Only the thread that made a ring uses it. A child of fork() must neither use nor free its
+// parent's: the filling thread stayed with the parent.
 typedef struct Ring Ring;
 
 // Writes piece `index` into a slot. Runs in the ring's thread: must not fail, allocate or call an
 // op.
 typedef void (*RingFill)(void *argument, int64_t index, void *slot);
 
-// The only allocation; slots start at multiples of 64 bytes. NULL with an error pending when out of
-// memory, and NULL without one when no thread could be started: do without.
+// Makes the ring's only allocation; slots start at multiples of 64 bytes. NULL with an error
+// pending when out of memory; NULL without one when no thread could start: work without a ring.
 Ring *ring_new(int slots, size_t slot_bytes, RingFill fill, void *argument);
 void ring_free(Ring *ring); // joins the thread, after the piece it may be filling; NULL is fine
 
-// Throws away what was filled and returns when the thread rests: what `fill` reads may then change.
+// Discards filled pieces and waits until the thread rests: data that `fill` reads may then change.
 void ring_stop(Ring *ring);
-void ring_start(Ring *ring, int64_t pieces); // fills pieces 0, 1, ... from now on; the ring rests
+void ring_start(Ring *ring, int64_t pieces); // the ring must rest; then fills pieces 0, 1, ...
 
-// The oldest piece that was not popped, for which the caller sleeps when it is not filled yet;
-// valid until ring_pop or ring_stop. There must be one left. *depth: how many were ready.
+// Returns the oldest piece not yet popped, and sleeps until it is filled; valid until ring_pop or
+// ring_stop. There must be one left. *depth: number of pieces that were ready.
 void *ring_front(Ring *ring, int *depth);
-void ring_pop(Ring *ring); // its slot is free to be filled again
+void ring_pop(Ring *ring); // its slot may be filled again
 
 #endif

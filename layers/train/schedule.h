@@ -27,7 +27,7 @@ typedef struct Schedule {
 
 // The learning rate of a step, counted from 0. The kind's own steps start when the warm-up ends.
 float schedule_rate(const Schedule *schedule, int64_t step);
-// STATUS_INVALID_ARGUMENT: there is none (NULL), or no such kind; a number is below 0 or no number.
+// STATUS_INVALID_ARGUMENT: NULL, an unknown kind, or a number that is below 0 or NaN.
 Status schedule_check(const Schedule *schedule);
 
 RIDGEPOINT_API_END
