@@ -28,8 +28,7 @@ void element_convert(const Element *element, const uint8_t *from, int64_t n, DTy
 
 // Reverses each number's bytes in place, where the file's order is not this machine's.
 void element_order(const Element *element, bool big_endian, uint8_t *bytes, int64_t n);
-bool element_in_order(const Element *element,
-                      bool big_endian); // true if element_order would change nothing
+bool element_in_order(const Element *element, bool big_endian); // true: it changes nothing
 
 // Converts one number of a float32 or int64 tensor to this kind, in this machine's order: rounded
 // to nearest; for integers the lower bits; for a bool whether it is not 0. False: cannot write it.
