@@ -1,6 +1,6 @@
-// fold.c -- batch norms of evaluation go into the products before them: y = (w x + b - mean) s +
-// shift, with s = weight / sqrt(variance + epsilon), is a product with the weight w s. Which norm
-// follows which product is not read off the layers but seen in a dry run of them.
+// fold.c -- folds batch norms of evaluation into the products before them: y = (w x + b - mean) s +
+// shift, with s = weight / sqrt(variance + epsilon), is a product with the weight w s. A dry run
+// shows which norm follows which product.
 #include <math.h>
 #include <string.h>
 
@@ -11,27 +11,26 @@
 #include "tensor/op.h"
 #include "tensor/shadow.h"
 
-// ---- what runs behind what ---------------------------------------------------------------------
+// ---- which op follows which --------------------------------------------------------------------
 typedef struct Pair {
-    Tensor *made;           // by the product; held, so that no other is taken for it
-    int channels_at;        // the dimension of `made` that the weight's rows make; a norm's is 1
-    const Tensor *weight;   // of the product; NULL, as `made`: the norm took something else, or is
-                            // not the first that took it
-    const Tensor *variance; // of the norm that took it; NULL: none did
+    Tensor *made;           // by the product; retained, so that its address stays unique
+    int channels_at;        // `made`'s dimension of the weight's rows; a norm's is 1
+    const Tensor *weight;   // of the product; NULL, as `made`: a norm not first on a product
+    const Tensor *variance; // of the norm that took it; NULL: none
     float epsilon;
-    int uses; // of `made`, being a result of the whole among them
+    int uses; // of `made`, counting results of the whole
 } Pair;
 
 typedef struct Watch {
     Observer observer; // first
     Pair *pairs;
-    int count, room; // full: there may have been more
+    int count, room; // full: some may be missing
 } Watch;
 
-enum { PRODUCT_WEIGHT = 1, NORM_X = 0, NORM_VARIANCE = 4 }; // inputs
-enum { NORM_CHANNELS_AT = 1 };                              // of x
+enum { PRODUCT_WEIGHT = 1, NORM_X = 0, NORM_VARIANCE = 4 }; // input indices
+enum { NORM_CHANNELS_AT = 1 };                              // in x
 
-// The pair whose product made it, with one use more; NULL: none did.
+// Counts one more use of a pair's product; returns the pair, NULL if no product made `used`.
 static Pair *note_use(Watch *watch, const Tensor *used) {
     for (int i = 0; used && i < watch->count; i++) {
         if (watch->pairs[i].made != used) continue;
@@ -79,14 +78,14 @@ static Tensor *parameter_or_null(const Layer *self, const char *name) {
     return NULL;
 }
 
-// `count` numbers, or the same number where there is no tensor.
+// Reads `count` numbers, or fills in `otherwise` where there is no tensor.
 static Status read_or(const Tensor *tensor, int64_t count, float otherwise, float *values) {
     if (tensor) return tensor_read_floats(tensor, values);
     for (int64_t i = 0; i < count; i++) values[i] = otherwise;
     return STATUS_OK;
 }
 
-// weight (o, ...), bias (o), and of the norm four rows (o): its weight and bias, mean and variance.
+// weight (o, ...), bias (o), and four rows (o) of the norm: its weight, bias, mean and variance.
 static void fold_numbers(const Fold *fold, float *weight, int64_t each, float *bias,
                          const float *norm) {
     int64_t n = fold->channels;
@@ -121,7 +120,7 @@ static Status fold_values(const Fold *fold, Tensor *bias) {
     return status;
 }
 
-// NULL: it cannot have one more, or goes by a file's program, which reads none.
+// NULL: the layer cannot get a bias, or is in a file's program, which would not read one.
 static bool *bias_flag(Layer *self) {
     if (!self->type->forward) return NULL;
     for (int i = 0; i < self->type->n_attributes; i++)
@@ -130,8 +129,7 @@ static bool *bias_flag(Layer *self) {
     return NULL;
 }
 
-// The product has a bias from now on, at first 0, which changes nothing; and the norm hands on what
-// it gets.
+// Gives the product a bias, initially 0, if it has none, and makes the norm an identity.
 static Status fold_pair(const Fold *fold) {
     Layer *product = fold->product;
     if (!parameter_or_null(product, "bias")) {
@@ -150,15 +148,15 @@ static Tensor *identity_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     return in[0];
 }
-// A norm that was: its struct stays as large as it is, and the type needs no more of it.
+// The type of a former norm, whose struct keeps its size: the type needs no more of it.
 static const LayerType identity_type = {.name = "Identity",
                                         .size = sizeof(Layer),
                                         .forward = identity_forward};
 
-// ---- all ---------------------------------------------------------------------------------------
+// ---- finding all -------------------------------------------------------------------------------
 typedef struct Owners {
     Layer *layer;
-    int count; // how many layers hold the tensor
+    int count; // number of layers that hold the tensor
 } Owners;
 
 static void find_owners(Layer *self, const Tensor *twin, Owners *owners) {
@@ -172,7 +170,7 @@ static void find_owners(Layer *self, const Tensor *twin, Owners *owners) {
     for (int i = 0; i < self->n_children; i++) find_owners(self->children[i], twin, owners);
 }
 
-// The weight, which is its first parameter, and a bias that no other has.
+// True if the weight is the first parameter and no other layer has the bias.
 static bool is_simple(Layer *model, const Layer *product, const Tensor *weight) {
     if (product->n_parameters == 0 || tensor_here(product->parameters[0].tensor) != weight)
         return false;
@@ -182,8 +180,8 @@ static bool is_simple(Layer *model, const Layer *product, const Tensor *weight) 
     return owners.count < 2;
 }
 
-// A product whose only use is one norm of its channels, both with weights that nobody else uses. In
-// the dry run.
+// Finds a product whose only use is one norm over its channels, where no other layer uses the
+// weights of either. Runs in the dry run.
 static bool find_fold(Layer *model, const Watch *watch, const Pair *pair, Fold *fold) {
     Owners product = {0}, norm = {0};
     int64_t activation = 0;
@@ -224,7 +222,7 @@ Status layer_fold_norms(Layer *self, Tensor *const in[], int n_in, int64_t *coun
     *count = 0;
     Context *context = dry_run_begin(self);
     if (!context) return error_status();
-    int room = 8 * count_layers(self) + 1, n = 0; // of layers that run more often none is folded
+    int room = 8 * count_layers(self) + 1, n = 0; // with more runs per layer none is folded
     Watch watch = {.observer = {.op_end = look}, .room = room};
     watch.pairs = memory_new((size_t)room * sizeof(Pair));
     Fold *folds = memory_new((size_t)room * sizeof(Fold));

@@ -1,5 +1,5 @@
-// kv_cache.c -- keys and values of the positions so far. The layers of a model see the cache only
-// while kv_cache_forward runs it; what they ask of it is in parts.h.
+// kv_cache.c -- keys and values of the positions so far. A model's layers see the cache only while
+// kv_cache_forward runs; parts.h declares their functions for it.
 #include "layers/kv_cache.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "tensor/ops.h"
 #include "tensor/shadow.h"
 
-typedef struct Kept { // of one attention
+typedef struct Kept { // of one attention layer
     uint64_t layer;   // its serial, which its twin has, too
     Tensor *keys, *values;
     bool filled; // by the forward that is running
@@ -22,11 +22,11 @@ struct KvCache {
     int64_t fresh; // positions of the forward that is running
     Kept *kept;
     int count;
-    int dry_depth; // dry runs that were around when it was made
+    int dry_depth; // dry runs in progress when it was made
 };
 
 // ---- making one -----------------------------------------------------------------------------
-// How many layers keep something; -1: one would have to, and cannot, which is then *wrong.
+// Number of layers that keep something; -1: *wrong is a layer that cannot be cached.
 static int count_keepers(const Layer *self, const Layer **wrong) {
     int64_t size[2];
     int count = self->type->keeps ? 1 : 0;
@@ -98,7 +98,7 @@ KvCache *kv_cache_new(Layer *model, int64_t batch, int64_t max_tokens) {
 }
 
 void kv_cache_free(KvCache *cache) {
-    if (!cache || cache->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
+    if (!cache || cache->dry_depth < shadow_depth()) return; // belongs outside the dry run
     for (int i = 0; i < cache->count; i++) {
         tensor_free(cache->kept[i].keys);
         tensor_free(cache->kept[i].values);
@@ -164,7 +164,7 @@ static Kept *kept_of(const Layer *self) {
     return NULL;
 }
 
-// Behind the positions of `all` (b, h, max, d), `more` (b, h, s, d); then all of them, a view.
+// Appends `more` (b, h, s, d) to the positions of `all` (b, h, max, d); returns all so far, a view.
 static Tensor *append(Tensor *all, Tensor *more, int64_t length) {
     int64_t end = more ? length + more->shape.dims[2] : 0;
     Tensor *place = more ? tensor_slice(all, 2, length, end, 1) : NULL;
@@ -174,7 +174,7 @@ static Tensor *append(Tensor *all, Tensor *more, int64_t length) {
     return tensor_slice(all, 2, 0, end, 1);
 }
 
-// Of s new positions of t: -infinity (s, t) where a key comes later than the query.
+// A mask (s, t) for s new positions of t: -infinity where a key comes later than the query.
 static Tensor *later_keys(const Tensor *q, int64_t t) {
     int64_t s = q->shape.dims[2];
     Context *context = context_current();
@@ -187,8 +187,8 @@ static Tensor *later_keys(const Tensor *q, int64_t t) {
     return later;
 }
 
-// tensor_attention's causality begins at the first key, and so do the queries of a first call; one
-// that is alone is the last, and sees all.
+// A first call needs no mask, because tensor_attention's causality begins at the first key, as its
+// queries do; a single new query is the last position, and sees all.
 Status layer_remember(const Layer *self, Tensor *heads[3], Tensor **mask, bool *causal) {
     if (!self->cache || error_pending()) return error_status();
     Kept *kept = kept_of(self);

@@ -1,4 +1,4 @@
-// layer.c -- what all layers share: parameters, children, the call of forward.
+// layer.c -- code that all layers share: parameters, children, the call of forward.
 #include "layers/layer.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
-// An address comes back when a layer is freed; this does not, in whichever thread.
+// Addresses are used again after a layer is freed; a serial never is, in any thread.
 static uint64_t next_serial(void) {
     static atomic_ullong last;
     return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
@@ -40,9 +40,9 @@ Layer *layer_finished(Layer *self) {
     return NULL;
 }
 
-// ---- what it holds ---------------------------------------------------------------------------
-// From when there are many on, a map has the names: of a child with the child, of a parameter or
-// buffer with the layer itself.
+// ---- parameters, buffers and children ----------------------------------------------------------
+// Above this count a map has the names: a child's name leads to the child, that of a parameter or
+// buffer to the layer itself.
 enum { FEW_NAMES = 16 };
 
 static void forget_names(Layer *self) {
@@ -69,7 +69,7 @@ static Status learn_names(Layer *self) {
     return status;
 }
 
-// Of what has just been added. Without room the map goes, and is made anew with the next name.
+// Adds the newest name to the map. When out of memory it drops the map; the next name rebuilds it.
 static Status know_name(Layer *self, const char *name, Layer *value) {
     if (!self->names || !map_add(self->names, name, value, NULL)) return STATUS_OK;
     forget_names(self);
@@ -126,7 +126,7 @@ static Status append(Parameter **list, int *count, const char *name, Tensor *ten
     return STATUS_OK;
 }
 
-// No tensor: an error is pending, of what should have made it.
+// tensor NULL: the call that should have made it left an error pending.
 static Status take(Layer *self, const char *who, const char *name, Tensor *tensor, bool trains) {
     self = layer_here(self);
     if (self && tensor && !check_name(self, who, name) &&
@@ -162,7 +162,7 @@ Status layer_tie_parameter(Layer *self, const char *name, Tensor *tensor) {
     return layer_add_parameter(self, name, tensor_retain(tensor));
 }
 
-// Why the child cannot come here and stays whose it is.
+// Refuses a child that has a parent, or that contains self.
 static Status check_stranger(const Layer *self, const Layer *child) {
     if (child->parent)
         return error_set(STATUS_STATE,
@@ -256,9 +256,9 @@ void layer_dismantle(Layer *self) {
 }
 
 void layer_free(Layer *self) {
-    if (!self || self->dry_depth < shadow_depth()) return; // somebody else's, in a dry run
+    if (!self || self->dry_depth < shadow_depth()) return; // belongs outside the dry run
     leave_parent(self);
-    if (self->is_twin) return; // it stays to the end of the run
+    if (self->is_twin) return; // it stays until the run ends
     if (self->type->free) self->type->free(self);
     site_forget(self->serial);
     layer_dismantle(self);

@@ -1,5 +1,5 @@
-// layer_modes.c -- what runs change of a layer beside its parameters, kept and put back: training
-// flags, and what buffers hold.
+// layer_modes.c -- saves and restores what runs change in a layer beside parameters: training
+// flags, and the values of buffers.
 #include <string.h>
 
 #include "layers/layer.h"
@@ -10,8 +10,8 @@
 
 typedef Status (*Visit)(Tensor *buffer, char *values, char *room);
 
-// Those below, too: the first layer is number `at`, the first buffer's values are *used bytes in.
-// What has no mode and no values, because it came later, keeps its own.
+// Visits a layer and those below: self is layer number `at`, its first buffer's values start *used
+// bytes in. Layers and buffers that were added since keep their modes and values.
 static int walk(Layer *self, LayerModes *modes, int at, int64_t *used, bool save, Visit visit) {
     if (at < modes->count && save) modes->training[at] = self->training;
     if (at < modes->count && !save) self->training = modes->training[at];

@@ -1,5 +1,5 @@
-// layer_recompute.c -- layers that are marked to be run again in backward, and what tells that such
-// a layer is still what it was. How it is run again is autograd/recompute.c's.
+// layer_recompute.c -- marking layers to be run again in backward, and a hash that tells whether a
+// marked layer is unchanged. autograd/recompute.c runs it again.
 #include "autograd/recompute.h"
 
 #include <fnmatch.h>
@@ -24,8 +24,8 @@ static uint64_t mix_tensor(uint64_t hash, const Tensor *t) {
     return mix(hash, t->storage->version);
 }
 
-// What values depend on: which layers, in which mode, with which parameters. Buffers only where
-// they are read and not written, in evaluation: in training they go on from batch to batch.
+// Hashes everything that values depend on: layers, their modes, their parameters. Buffers count
+// only in evaluation, where they are read and not written; training changes them with every batch.
 static uint64_t state_below(uint64_t hash, const Layer *layer) {
     hash = mix(mix(hash, layer->serial), layer->training);
     for (int i = 0; i < layer->n_parameters; i++)
@@ -50,7 +50,7 @@ Status layer_recompute_mark(Layer *self) {
     return self->again ? STATUS_OK : STATUS_OUT_OF_MEMORY;
 }
 
-// A graph that would run it again finds that it cannot.
+// A graph that needs to run the layer again then finds that it cannot.
 void layer_recompute_forget(Layer *self) {
     if (self->again) self->again->part = NULL;
     recompute_release(self->again);
@@ -67,12 +67,12 @@ Status layer_recompute(Layer *self, bool recompute) {
                          "one step can be recomputed",
                          self->name[0] ? self->name : self->type->name);
     if (recompute) return layer_recompute_mark(self);
-    self->recompute = false; // what was recorded may still be run again
+    self->recompute = false; // recorded graphs may still run it again
     return STATUS_OK;
 }
 
 // ---- by path -----------------------------------------------------------------------------------
-enum { MOST_PATH = 256 }; // a longer one is matched by its beginning
+enum { MOST_PATH = 256 }; // a longer path is matched by its beginning
 
 static Status mark_below(Layer *layer, const char *around, const char *pattern, int64_t *count) {
     for (int i = 0; i < layer->n_children; i++) {
@@ -99,7 +99,7 @@ Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count
     return self ? mark_below(self, "", pattern, count) : error_status();
 }
 
-// ---- as another's ------------------------------------------------------------------------------
+// ---- copying marks -----------------------------------------------------------------------------
 static bool is_same_tree(const Layer *a, const Layer *b) {
     bool same = a->n_children == b->n_children;
     for (int i = 0; i < a->n_children && same; i++)

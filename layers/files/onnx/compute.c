@@ -1,6 +1,5 @@
-// compute.c -- constants of constants: while a file is loaded, the operators that would run compute
-// them on the CPU, after a run on the meta device has told how large they are. Makes no step of the
-// model.
+// compute.c -- computes constants from constants: while a file is loaded, the run-time operators
+// run on the CPU, after a run on the meta device has found their size. Makes no step of the model.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -15,15 +14,15 @@ int64_t import_index(const Import *import, const Value *indices, int64_t i, int6
     return -1;
 }
 
-// What the host takes for a run may be no more than the meta device has just counted, and that is
-// bounded as constants are.
+// Bounds the memory of a run on the host, which the meta device has just counted, as constants are
+// bounded.
 static Status check_size(Import *import, int64_t before) {
     const Ledger *ledger = context_ledger();
     int64_t bytes = ledger ? ledger->peak.total - before : 0;
     return error_pending() ? error_status() : import_room(import, bytes / (int64_t)sizeof(float));
 }
 
-// The step's results on the current device, from inputs that are there.
+// Runs the step on the current device, on the inputs `in`.
 static Status run_on(const Step *step, Tensor *const in[], Tensor *out[]) {
     memset(out, 0, STEP_OUTPUTS * sizeof *out);
     return step_run(step, false, in, out);
@@ -41,7 +40,7 @@ static Status run_dry(Import *import, const Step *step, Tensor **in) {
     }
     Scope *scope = error_pending() ? NULL : scope_open();
     if (scope && !run_on(step, in, out)) check_size(import, before);
-    // A result that is a view (Expand) takes room only once it has numbers of its own.
+    // A result that is a view (Expand) takes memory only when it becomes dense.
     for (int i = 0; i < step->n_out && !error_pending(); i++)
         if (out[i]) import_room(import, shape_numel(out[i]->shape));
     scope_close(scope);
@@ -49,7 +48,7 @@ static Status run_dry(Import *import, const Step *step, Tensor **in) {
     return error_status();
 }
 
-// A result with numbers of its own: a view of a large table would keep all of it.
+// Makes a result dense, because a view of a large table would keep all of it.
 static Tensor *own_new(Tensor *result) {
     Tensor *dense = tensor_contiguous(result);
     if (!dense) return NULL;
@@ -65,7 +64,7 @@ static Status keep_result(Import *import, const Step *step, int i, Tensor *resul
     Tensor *own = own_new(result);
     if (value->kind != VALUE_RUN) return value_set(import, value, step_type(step, i), own);
     value_drop(import, value);
-    value->data = own; // the model computes it all the same, unless nobody needs it then
+    value->data = own; // the model computes it as well, if it needs it then
     import->held += own ? own->numel : 0;
     return error_status();
 }
@@ -104,7 +103,7 @@ Status import_compute(Import *import, const Node *node, const Operator *op) {
     import->computing = true;
     step_build(import, node, op, step_compute);
     import->computing = false;
-    // What only the operator made for itself.
+    // Drop constants that the operator made for its own use.
     for (int i = values; i < import->n_values; i++) value_drop(import, import->values[i]);
     return error_status();
 }

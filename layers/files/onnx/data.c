@@ -1,5 +1,5 @@
 // data.c -- the numbers that an ONNX file stores, in it or in a file beside it, of any element
-// type, as doubles or floats. Trusts no count, offset or name.
+// type, as integers or floats. It trusts no count, offset or name.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-// Refuses sizes that no tensor can have (handle.c), before anybody computes with them.
+// Refuses sizes that no tensor can have (handle.c), before they enter a computation.
 Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
     int64_t span = 1;
     *shape = (Shape){.ndim = (int)stored->n_dims};
@@ -29,13 +29,13 @@ Status onnx_stored_shape(const Onnx__Tensor *stored, Shape *shape) {
 }
 
 // ---- elements ---------------------------------------------------------------------------------
-// In which repeated field of the message elements are, where they are not raw bytes.
+// The repeated field of the message that has the elements, if they are not raw bytes.
 typedef enum Field { FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_DOUBLE, FIELD_UINT64 } Field;
 
 typedef struct Kind {
     int type;
-    const char *name;    // as ONNX writes it
-    const char *element; // safetensors' name of such a number
+    const char *name;    // ONNX's name
+    const char *element; // safetensors' name of the element
     Field field;
     int bits; // of an integer, its sign included
     bool is_signed, is_float;
@@ -120,7 +120,7 @@ static const char *external_entry(const Onnx__Tensor *stored, const char *key) {
     return NULL;
 }
 
-// A count of bytes; 0 where nothing is said. False: it is no number.
+// A count of bytes; 0 where the entry is missing. False: it is not a number.
 static bool external_number(const Onnx__Tensor *stored, const char *key, int64_t *number) {
     const char *text = external_entry(stored, key);
     char *end = NULL;
@@ -129,7 +129,7 @@ static bool external_number(const Onnx__Tensor *stored, const char *key, int64_t
     return !text || (end != text && *end == '\0' && errno == 0 && *number >= 0);
 }
 
-// Below the folder of the file that names it, whatever it says.
+// True if the location is inside the folder of the file that names it.
 static bool location_stays(const char *location) {
     if (!location || !location[0] || location[0] == '/') return false;
     for (const char *part = location; part; part = strchr(part, '/')) {
@@ -139,8 +139,8 @@ static bool location_stays(const char *location) {
     return true;
 }
 
-// Neither by its name nor by a link. *path becomes what it leads to; one that leads nowhere stays,
-// for who opens it will say so.
+// True if no link leads out of the folder. *path becomes the link's target; a link that leads
+// nowhere stays, and opening it fails.
 static bool link_stays(char **path, size_t folder) {
     char *file = realpath(*path, NULL);
     if (!file) return true;
@@ -160,7 +160,7 @@ static bool link_stays(char **path, size_t folder) {
     return stays;
 }
 
-// What was said of it, with the model in front.
+// Puts the model's path in front of the pending error.
 static Status cannot_open(const Import *import) {
     char said[512];
     Status status = error_status();
@@ -169,7 +169,7 @@ static Status cannot_open(const Import *import) {
     return error_set(status, "onnx: %s: %s", import->path, said);
 }
 
-// Where in the file the numbers begin; and whether as many bytes are said to be there as they take.
+// Reads the offset of the numbers, and checks that the stated length is enough for them.
 static Status external_span(const Import *import, const Onnx__Tensor *stored, int64_t count,
                             InputNumbers *numbers) {
     const char *name = stored->name;
@@ -190,7 +190,7 @@ static Status external_span(const Import *import, const Onnx__Tensor *stored, in
     return STATUS_OK;
 }
 
-// Opens the file that is named, for `count` numbers, which are in it.
+// Opens the named file, and checks that it has `count` numbers.
 static Status open_external(const Import *import, const Onnx__Tensor *stored, int64_t count,
                             InputFile *file, InputNumbers *numbers) {
     const char *location = external_entry(stored, "location");
@@ -211,7 +211,7 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
                   "onnx: %s: \"%s\" is a link to a file that is not beside it or below. HINT: put "
                   "the file itself there",
                   import->path, location);
-    Status status = input_open("its numbers", path, file); // which stays shut after an error
+    Status status = input_open("its numbers", path, file); // which stays closed after an error
     if (status && !strstr(error_message(), import->path)) cannot_open(import);
     memory_free(path);
     file->who = "onnx";
@@ -231,13 +231,13 @@ static Status open_external(const Import *import, const Onnx__Tensor *stored, in
                      import->path, location);
 }
 
-// ---- where they are ---------------------------------------------------------------------------
+// ---- the source of numbers --------------------------------------------------------------------
 typedef struct Source {
-    InputNumbers numbers; // of the file, where they are in one beside the model
+    InputNumbers numbers; // in the file, if they are in one beside the model
     InputFile file;
-    const uint8_t *bytes; // or here, one every so many bytes
+    const uint8_t *bytes; // else here, one every `stride` bytes
     size_t stride, count;
-    bool is_raw; // little-endian; in a field numbers are this machine's
+    bool is_raw; // little-endian; else in this machine's order
 } Source;
 
 static void look_into_field(const Onnx__Tensor *stored, Field field, Source *source) {
@@ -252,7 +252,7 @@ static void look_into_field(const Onnx__Tensor *stored, Field field, Source *sou
     source->bytes = fields[field].numbers;
     source->stride = fields[field].stride;
     source->count = fields[field].count;
-    // A number that is narrower than its field is its lower end.
+    // A number that is narrower than its field is in the low-order bytes.
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && source->count > 0)
         source->bytes += source->stride - (size_t)source->numbers.element->size;
 }
@@ -280,8 +280,8 @@ static Status open_source(const Import *import, const Onnx__Tensor *stored, int6
                      stored->name, source->count, (long long)count);
 }
 
-// ---- asked ------------------------------------------------------------------------------------
-// A number's bytes in this machine's order.
+// ---- reading ----------------------------------------------------------------------------------
+// Copies a number's bytes in this machine's order.
 static void bytes_at(const Source *source, size_t i, uint8_t bytes[sizeof(uint64_t)]) {
     const Element *element = source->numbers.element;
     memcpy(bytes, source->bytes + i * source->stride, (size_t)element->size);
@@ -294,7 +294,7 @@ static double number_at(const Source *source, size_t i) {
     bytes_at(source, i, bytes);
     if (element->real) return element->real(bytes);
     if (element->integer) return (double)element->integer(bytes);
-    uint64_t large; // U64 is what is left
+    uint64_t large; // only U64 remains
     memcpy(&large, bytes, sizeof large);
     return (double)large;
 }
@@ -305,7 +305,7 @@ static int64_t integer_at(const Source *source, size_t i) {
     bytes_at(source, i, bytes);
     int64_t large;
     if (element->integer) return element->integer(bytes);
-    memcpy(&large, bytes, sizeof large); // U64 is what is left: from 2^63 on, 2^64 less
+    memcpy(&large, bytes, sizeof large); // only U64 remains: from 2^63 on, 2^64 less
     return large;
 }
 
@@ -316,7 +316,7 @@ Status onnx_stored_check(const Import *import, const Onnx__Tensor *stored, int64
     return status;
 }
 
-// What is in a file beside the model comes here: *read, yours to free.
+// Reads numbers of a file beside the model into *read, yours to free.
 static Status bring(Source *source, int64_t count, uint8_t **read) {
     if (source->file.descriptor < 0) return STATUS_OK;
     source->stride = (size_t)source->numbers.element->size;

@@ -1,14 +1,14 @@
-// given.c -- numbers of inputs that are told when a file is loaded, where a node demands numbers
-// then (a shape, a k): what is computed from them on the way there is computed on the CPU, as
-// constants are, and only for that. An input that nobody demands so is one like any other.
+// given.c -- numbers of inputs that are told when a file is loaded, for nodes that need numbers
+// then (a shape, a k). Everything between is computed on the CPU, as constants are, and only for
+// that. An input that no such node needs is like any other.
 #include <stdio.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-// ---- what is told of an input -----------------------------------------------------------------
-// Numbers of int8 in a tensor of int64 may be none of int8.
+// ---- telling an input's numbers ---------------------------------------------------------------
+// Checks that numbers told as int64 fit the input's narrower type.
 static Status check_range(Import *import, const Value *value, const Tensor *numbers) {
     bool is_signed = false;
     int bits = value->type == ONNX_BOOL ? 1 : onnx_bits(value->type, &is_signed);
@@ -42,7 +42,7 @@ Status import_give(Import *import, Value *value, const Tensor *numbers) {
                          wanted == DTYPE_INT64 ? "int64" : "float32");
     if (!shape_equal(numbers->shape, value->shape)) {
         char told[SHAPE_TEXT], has[SHAPE_TEXT];
-        if (import->options->other_batch) return STATUS_OK; // they are another batch's
+        if (import->options->other_batch) return STATUS_OK; // for another batch
         return error_set(STATUS_SHAPE,
                          "onnx: %s: input \"%s\" is %s, and the numbers told of it are %s. HINT: "
                          "numbers.reshape",
@@ -53,9 +53,9 @@ Status import_give(Import *import, Value *value, const Tensor *numbers) {
     return check_range(import, value, numbers);
 }
 
-// Says once that the model is for these numbers.
+// Notes once that the model is made for these numbers.
 static Status note_use(Import *import, Value *value) {
-    enum { SAID = 8 }; // numbers
+    enum { SAID = 8 }; // numbers shown
     char what[160], text[400] = "";
     size_t used = 0;
     if (value->decides) return STATUS_OK;
@@ -105,13 +105,13 @@ static Status take_given(Import *import, Value *value) {
     return note_use(import, value);
 }
 
-// ---- what is computed from it -----------------------------------------------------------------
-// Which steps a value is computed by, from what is known; those whose numbers are there are not.
+// ---- computing from them ----------------------------------------------------------------------
+// The steps that compute a value from known numbers; excludes steps whose results are known.
 typedef struct Chain {
-    bool *needed;         // of the import's steps
-    char inputs[300];     // that nobody has told: " --input n=FILE.npy"
-    const Value *first;   // of them
-    const Step *obstacle; // that is not computed at import; NULL: none is
+    bool *needed;         // for each of the import's steps
+    char inputs[300];     // those not told, as " --input n=FILE.npy"
+    const Value *first;   // of those inputs
+    const Step *obstacle; // a step that import does not compute; NULL: none
 } Chain;
 
 static bool is_there(const Value *value) {
@@ -132,7 +132,7 @@ static void look_at(Chain *chain, Value *value) {
         snprintf(chain->inputs + used, sizeof chain->inputs - used, "%s", one);
 }
 
-// What a step reads is the result of one before it.
+// Goes backwards, because a step reads the results of earlier steps.
 static Status find_chain(Import *import, Value *value, Chain *chain) {
     *chain = (Chain){.needed = memory_new((size_t)(import->n_steps + 1) * sizeof(bool))};
     if (!chain->needed || import_work(import, import->n_steps)) return error_status();
@@ -194,7 +194,7 @@ Status import_given_data(Import *import, Value *value) {
                         "\"%s\" is not known before the model runs, and must be here", value->name);
 }
 
-// "HINT: --input n=FILE.npy with other numbers", where those that were told led to an error.
+// Adds "HINT: other numbers in --input n=FILE.npy" where told numbers led to the pending error.
 void import_blame_given(const Import *import) {
     char said[512], inputs[200] = "";
     Status status = error_status();

@@ -1,5 +1,5 @@
-// guesses.c -- says which parameters are a guess, because neither a record in the file nor a layer
-// that calls its own so tells: what they were taken for, and how many there would be otherwise.
+// guesses.c -- reports which parameters are a guess because neither a record in the file nor a
+// layer's own names tell: how they were classified, and what the count would be otherwise.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 // ---- lists of values --------------------------------------------------------------------------
 typedef struct Names {
     char text[200];  // the first names
-    size_t used;     // characters of it
-    int count;       // of all names
+    size_t used;     // characters in `text`
+    int count;       // number of all names
     int64_t numbers; // elements of all values
 } Names;
 
 enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
 
-// Claimed sizes may add up to more than an int64_t holds: the sum then stays at its largest.
+// The sum of two claimed sizes, limited to the largest int64_t.
 static int64_t sum(int64_t a, int64_t b) {
     int64_t both;
     return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
@@ -33,7 +33,7 @@ static void add_name(Names *names, const char *name, int64_t numbers) {
                                     n > LONGEST_NAME ? name + n - LONGEST_NAME : name);
 }
 
-// "535,818"
+// Formats a number: "535,818".
 static const char *counted(int64_t n, char text[32]) {
     char digits[32];
     int length = snprintf(digits, sizeof digits, "%lld", (long long)n), at = 0;
@@ -46,7 +46,7 @@ static const char *counted(int64_t n, char text[32]) {
     return text;
 }
 
-// "stored numbers a, b and 3 more"
+// Formats "stored numbers a, b and 3 more".
 static void title(const char *what, const Names *names, char text[320]) {
     int more = names->count - MOST_NAMED;
     if (more > 0)
@@ -55,11 +55,11 @@ static void title(const char *what, const Names *names, char text[320]) {
         snprintf(text, 320, "%s %s", what, names->text);
 }
 
-// ---- what each value is -----------------------------------------------------------------------
+// ---- classifying values -----------------------------------------------------------------------
 typedef struct Use {
-    bool weight; // a layer computes with it as a weight, whatever it is called
+    bool weight; // a layer uses it as a weight, whatever its name
     bool read;   // by a step that leads to an output
-    bool lost;   // by one that does not
+    bool lost;   // by a step that does not
 } Use;
 
 static void note_uses(const Import *import, Use uses[]) {
@@ -78,21 +78,21 @@ static void note_uses(const Import *import, Use uses[]) {
 }
 
 typedef struct Guesses {
-    bool torch;             // parameters are called as PyTorch's layers call them
+    bool torch;             // parameters have the names of PyTorch's layers
     Names learned, fixed;   // taken for parameters; taken for constants
-    Names computed, unread; // computed from parameters by the exporter; read by nobody
-    Names merged, made;     // computed from several parameters; from one, perhaps cut
-    Names lost, nowhere;    // parameters whose results lead to no output; recorded, not stored
-    int64_t copies; // elements of layers' parameters that are stored once for several layers
+    Names computed, unread; // computed from parameters by the exporter; not read
+    Names merged, made;     // computed from several parameters; from one, maybe cut
+    Names lost, nowhere;    // parameters that lead to no output; recorded, not stored
+    int64_t copies;         // elements of parameters that are stored once for several layers
 } Guesses;
 
-// Weights of a file that was quantised are bytes.
+// Weights of a quantised file are bytes.
 static bool is_quantised(const Value *value) {
     return value->type == ONNX_INT8 || value->type == ONNX_UINT8;
 }
 
-// "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias", "parametrizations.weight.original0";
-// u and v are buffers of a spectral norm.
+// True for "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias" or
+// "parametrizations.weight.original0"; not for u and v, the buffers of a spectral norm.
 static bool is_layers_name(const char *name) {
     const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
     const char *projection = strstr(last, "proj_"), *word = projection ? projection + 5 : last;
@@ -102,8 +102,8 @@ static bool is_layers_name(const char *name) {
            strcmp(word, "weight_u") != 0 && strcmp(word, "weight_v") != 0;
 }
 
-// Numbers at a weight's place are named whatever they are, but for the ones and zeros that stand
-// there because an operator takes no fewer inputs; elsewhere only those that nobody computed.
+// Numbers at a weight's place count, except for the ones and zeros that are there because an
+// operator requires the input; elsewhere only those that follow no formula.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
     if (value->fixed) return false;
@@ -133,7 +133,7 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     else if (value->folded && runs && (!use->weight || value->stored->n_dims == 1))
         add_name(&guesses->made, value->path, n);
     if (import->recorded || value->twin >= 0) return;
-    const char *path = value_path(value); // by which it may be a buffer, where a weight is, too
+    const char *path = value_path(value); // a buffer may have it, when used as a weight, too
     bool odd = path ? guesses->torch && !is_layers_name(path) : learned_is_held(value);
     if (learned && runs && (odd || (!use->weight && !value->placed)))
         add_name(&guesses->learned, path ? path : value->name, n);
@@ -146,9 +146,9 @@ static int by_stored(const void *a, const void *b) {
     return (left->stored > right->stored) - (left->stored < right->stored);
 }
 
-// Elements that parameters have more often than the file stores them. A parameter to which a node
-// of the file gives a name of its own is no guess, unless a function that is called again made it;
-// one that the exporter gives is one, unless all its numbers are alike.
+// Number of elements that parameters have in excess of those stored. A parameter with its own name
+// in the file is no guess, unless a repeated call of a function made it; one that the exporter
+// named is a guess, unless all its numbers are equal.
 static int64_t count_copies(Import *import) {
     Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
     int64_t copies = 0;
@@ -172,7 +172,7 @@ static int64_t count_copies(Import *import) {
     return copies;
 }
 
-// ---- what is said of them ---------------------------------------------------------------------
+// ---- the report -------------------------------------------------------------------------------
 static Status say(Import *import, const Guesses *guesses) {
     OnnxModel *about = import->about;
     char what[320], here[32], there[32];

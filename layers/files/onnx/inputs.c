@@ -1,6 +1,6 @@
-// inputs.c -- what comes into a graph: its inputs, and how large they are. A size that the file
-// leaves open has a name there ("batch", "seq"), a symbol, or none. A symbol is one size wherever
-// it stands: told once, it holds in every input. Not here: what the numbers are.
+// inputs.c -- a graph's inputs and their sizes. A size that the file leaves open may have a name
+// there ("batch", "seq"): a symbol. A symbol is one size in every input, and is told once. given.c
+// handles the inputs' numbers.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,41 +10,41 @@
 
 enum {
     MOST_SYMBOLS = 256,
-    NOT_TOLD = -1,     // of a size
-    NO_SYMBOL = -1,    // a size that the file fixes, or that has no name
-    UNNAMED_BATCH = 0, // the symbol of first sizes that have no name, if they are the batch's
+    NOT_TOLD = -1,     // a size
+    NO_SYMBOL = -1,    // the size is fixed in the file, or has no name
+    UNNAMED_BATCH = 0, // the symbol of unnamed first sizes, if they are the batch
 };
 
 typedef struct Symbol {
     const char *name; // NULL: UNNAMED_BATCH
     int64_t size;     // or NOT_TOLD
-    char by[96];      // who told it
-    int leads;        // inputs that it is the first size of
+    char by[96];      // what told it
+    int leads;        // number of inputs whose first size it is
 } Symbol;
 
 typedef struct Input {
     const Onnx__ValueInfo *info;
     Value *value;
-    const Onnx__Sizes *dims;      // NULL: the file does not even say how many
+    const Onnx__Sizes *dims;      // NULL: the file does not state the number of dimensions
     const OnnxShape *given;       // or NULL
-    int symbols[TENSOR_MAX_DIMS]; // of each size, or NO_SYMBOL
+    int symbols[TENSOR_MAX_DIMS]; // one per size, or NO_SYMBOL
 } Input;
 
 typedef struct Inputs {
     Import *import;
     Input *at;
-    int n, n_led; // n_led: that have a first size, which is open
+    int n, n_led; // n_led: inputs whose first size is open
     Symbol symbols[MOST_SYMBOLS];
     int n_symbols;
-    int batch; // the symbol that is the batch, or NO_SYMBOL
+    int batch; // the batch's symbol, or NO_SYMBOL
 } Inputs;
 
-// ---- what the file says ------------------------------------------------------------------------
+// ---- the file's inputs -------------------------------------------------------------------------
 static bool is_fixed(const Onnx__Dimension *dim) {
     return dim->has_dim_value && dim->dim_value >= 0;
 }
 
-// "x_dynamic_axes_1" is what PyTorch calls a size that nobody gave a name.
+// PyTorch calls a size without a name "x_dynamic_axes_1".
 static bool has_name(const Onnx__Dimension *dim) {
     return dim->dim_param[0] && !strstr(dim->dim_param, "_dynamic_axes_");
 }
@@ -113,7 +113,7 @@ static Status note_input(Inputs *all, const Onnx__ValueInfo *info) {
     return STATUS_OK;
 }
 
-// ---- which is the batch ------------------------------------------------------------------------
+// ---- the batch ---------------------------------------------------------------------------------
 static bool is_called_batch(const char *name) {
     static const char *const names[] = {"n", "b", "bs", "bsz"};
     char lower[64];
@@ -125,9 +125,9 @@ static bool is_called_batch(const char *name) {
     return strstr(lower, "batch") != NULL;
 }
 
-// The symbol that is called so, if some input begins with it; else, where none is called so, the
-// one with which each begins that begins with an open size, or first sizes without a name. Several
-// that differ are no batch.
+// The symbol with a batch's name, if some input begins with it. Without such a name, the only
+// symbol with which inputs with an open first size begin, or unnamed first sizes. If these differ,
+// there is no batch.
 static int find_batch(const Inputs *all) {
     int called = NO_SYMBOL, leading = NO_SYMBOL, unnamed = all->n_led;
     for (int i = UNNAMED_BATCH + 1; i < all->n_symbols; i++) {
@@ -144,7 +144,7 @@ static int find_batch(const Inputs *all) {
     return unnamed + all->symbols[leading].leads == all->n_led ? leading : NO_SYMBOL;
 }
 
-// First sizes without a name are the batch's.
+// Makes unnamed first sizes the batch, if there is one, and marks the inputs that it leads.
 static void lead_by_batch(Inputs *all) {
     all->batch = find_batch(all);
     for (int i = 0; i < all->n; i++) {
@@ -156,7 +156,7 @@ static void lead_by_batch(Inputs *all) {
     }
 }
 
-// Brings the first input that the batch leads before those that it does not.
+// Moves the first input that the batch leads to the front.
 static void put_batch_first(Inputs *all) {
     OnnxPort *ports = all->import->about->inputs;
     int lead = 0;
@@ -172,7 +172,7 @@ static void put_batch_first(Inputs *all) {
     all->at[0] = input;
 }
 
-// ---- what is told ------------------------------------------------------------------------------
+// ---- telling sizes -----------------------------------------------------------------------------
 static const char *name_of(const Symbol *symbol) {
     return symbol->name ? symbol->name : "the batch";
 }
@@ -199,7 +199,7 @@ static const OnnxShape *shape_named(const Import *import, const char *name) {
     return NULL;
 }
 
-// Those without a name are for the inputs that no other one names, in the graph's order.
+// Assigns shapes; those without a name go to the inputs that no other names, in the graph's order.
 static void find_given(Inputs *all) {
     const OnnxOptions *options = all->import->options;
     int next = 0;
@@ -213,7 +213,7 @@ static void find_given(Inputs *all) {
     }
 }
 
-// Do what is given and what the file fixes go together?
+// Checks a given shape against the sizes that the file fixes.
 static Status check_shape(const Inputs *all, const Input *input) {
     const Import *import = all->import;
     const char *name = input->info->name;
@@ -247,7 +247,7 @@ static Status tell_shape(Inputs *all, const Input *input) {
     return STATUS_OK;
 }
 
-// A first size without a name tells how large the batch is where nothing else does.
+// A first size without a name gives the batch, where nothing else does.
 static void tell_unnamed(Inputs *all, const Input *input) {
     bool first = input->given && input->dims && input->dims->n_dim > 0 && all->batch != NO_SYMBOL &&
                  !is_fixed(input->dims->dim[0]) && !has_name(input->dims->dim[0]);
@@ -269,7 +269,7 @@ static Status unknown(const Inputs *all, const char *name) {
                      names);
 }
 
-// Of a file whose batch is fixed, only that.
+// Sets the batch; a file with a fixed batch accepts only that.
 static Status tell_batch(Inputs *all, int64_t batch) {
     const Onnx__Sizes *dims = all->n > 0 ? all->at[0].dims : NULL;
     if (batch == 0) return STATUS_OK;
@@ -314,8 +314,8 @@ static Status tell_all(Inputs *all) {
     return tell_batch(all, options->batch);
 }
 
-// ---- what nobody has told ----------------------------------------------------------------------
-// A size as it could be: a batch, an image's side, or a sequence's length.
+// ---- sizes that were not told ------------------------------------------------------------------
+// A plausible size: a batch, an image's side, or a sequence's length.
 static int example(const Input *input, size_t i) {
     const Onnx__Dimension *dim = input->dims->dim[i];
     if (i == 0 ? !has_name(dim) : has_name(dim) && is_called_batch(dim->dim_param)) return 1;
@@ -329,7 +329,7 @@ static Status refuse_shapeless(const Inputs *all, const Input *input) {
                      all->import->path, input->info->name, input->info->name);
 }
 
-// "--input x=1x3x224x224", with what is known of it.
+// Refuses with "--input x=1x3x224x224", filled in with the known sizes.
 static Status refuse_unnamed(const Inputs *all, const Input *input, size_t at) {
     char shape[200] = "";
     for (size_t i = 0; i < input->dims->n_dim; i++) {
@@ -348,7 +348,7 @@ static Status refuse_unnamed(const Inputs *all, const Input *input, size_t at) {
                      all->import->path, at, input->info->name, input->info->name, shape);
 }
 
-// All symbols that are open, so that one more try is enough: "--size H=224 --size W=224".
+// Names all open symbols, so that one more try is enough: "--size H=224 --size W=224".
 static Status refuse_symbols(const Inputs *all) {
     char names[200] = "", flags[300] = "";
     bool seen[MOST_SYMBOLS] = {false};
@@ -384,7 +384,7 @@ static Status refuse_open(const Inputs *all) {
     return symbols ? refuse_symbols(all) : STATUS_OK;
 }
 
-// Samples are counted by the first size of the first input where no input begins with the batch.
+// Notes that the first input's first size counts samples, where no input begins with the batch.
 static Status assume_first(const Inputs *all) {
     bool called = false;
     for (int i = UNNAMED_BATCH + 1; i < all->n_symbols; i++)
@@ -426,7 +426,7 @@ static Shape shape_of(const Inputs *all, const Input *input) {
     return shape;
 }
 
-// For those who ask later what a name stands for.
+// Keeps the sizes of symbols for import_size.
 static Status keep_symbols(const Inputs *all) {
     Import *import = all->import;
     import->sizes = memory_new((size_t)all->n_symbols * sizeof(OnnxSize));

@@ -1,5 +1,5 @@
-// join.c -- steps that exporters write out and the engine has as one: a product and its bias,
-// GELU, SiLU and Mish by their formulas, the guard around a softmax; and the end of steps that
+// join.c -- joins steps that exporters write out and the engine has as one: a product and its bias;
+// GELU, SiLU and Mish by their formulas; the guard around a softmax. Also drops steps whose results
 // nobody needs. Norms: join_norms.c.
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ Step *step_of(const Import *import, int value) {
     return of && of->step >= 0 ? import->steps[of->step] : NULL;
 }
 
-// What the newest step gives, an earlier one gives from now on.
+// Step `to` gives the newest step's result from now on.
 void step_moves(Import *import, Step *from, int to) {
     import->steps[to]->out[0] = from->out[0];
     import->values[from->out[0]]->step = to;
@@ -23,7 +23,7 @@ void step_moves(Import *import, Step *from, int to) {
 }
 
 // ---- a product and its bias -------------------------------------------------------------------
-// A parameter, or stored numbers of which nothing says that they are none.
+// A parameter, or stored numbers that nothing marks as other than a parameter.
 static bool is_bias(const Import *import, const Value *value) {
     return value->kind == VALUE_PARAMETER ||
            (value->kind == VALUE_CONSTANT && value->stored && value->name[0] && !value->tensor &&
@@ -37,7 +37,7 @@ static void join_bias(Import *import, Step *add) {
         Step *product = step_of(import, add->in[i]);
         if (!step_is(product, "Linear") || product->n_in != 2 || sum->readers != 1 || !bias ||
             !is_bias(import, bias) || bias->shape.ndim != 1 ||
-            // what was computed, and is added outside of the product's layer, is no bias of that
+            // a computed bias that is added outside the product's layer is not the product's
             (!value_path(bias) && !onnx_same_layer(add->node, product->node)) ||
             bias->shape.dims[0] != sum->shape.dims[sum->shape.ndim - 1])
             continue;
@@ -52,7 +52,7 @@ static void join_bias(Import *import, Step *add) {
 }
 
 // ---- GELU (Hendrycks and Gimpel 2016) ---------------------------------------------------------
-// A value as a number times factors, through products that only this reads.
+// Takes a value apart into a number times factors.
 enum { MOST_FACTORS = 8, MOST_DEPTH = 8 };
 typedef struct Factors {
     double number;
@@ -84,7 +84,7 @@ static Factors factors_of(const Import *import, int value) {
 
 static bool near(double x, double wanted) { return fabs(x - wanted) < 1e-4 * fabs(wanted); }
 
-// Are these c times so many times the factors of x, in whatever order?
+// True if these factors are c times those of x taken `times` times, in any order.
 static bool are_power(const Import *import, Factors factors, int x, int times, double c) {
     Factors of_x = factors_of(import, x);
     if (factors.n > MOST_FACTORS || factors.n != times * of_x.n ||
@@ -99,7 +99,7 @@ static bool are_power(const Import *import, Factors factors, int x, int times, d
     return true;
 }
 
-// Is it c x^3?
+// True if the value is c x^3.
 static bool is_cube(const Import *import, int value, int x, double c) {
     Factors factors = factors_of(import, value);
     if (are_power(import, factors, x, 3, c)) return true;
@@ -119,7 +119,7 @@ static bool is_inner(const Import *import, int value, int x) {
            (sum->in[1] == x && is_cube(import, sum->in[0], x, 0.044715));
 }
 
-// Of factor * x / 2, is the factor 1 + erf(x / sqrt 2), or 1 + tanh(...)?
+// True if the value is 1 + erf(x / sqrt 2) or 1 + tanh(...), the factor in factor * x / 2.
 static bool is_gate(const Import *import, int value, int x, bool *by_tanh) {
     const Step *sum = step_of(import, value);
     if (!step_is(sum, "Add") || sum->params.plain.dim == 0 || sum->params.plain.value[0] != 1.0f)
@@ -131,8 +131,8 @@ static bool is_gate(const Import *import, int value, int x, bool *by_tanh) {
            are_power(import, factors_of(import, inner->in[0]), x, 1, sqrt(0.5));
 }
 
-// What the inside of such a factor may be a function of: the first input of its last product or
-// sum, or the second one; VALUE_ABSENT.
+// A candidate for the x inside such a factor: input i of its last product or sum; else
+// VALUE_ABSENT.
 static int inside_of(const Import *import, int gate, int i) {
     const Step *sum = step_of(import, gate);
     const Step *inner = step_is(sum, "Add") ? step_of(import, sum->in[0]) : NULL;
@@ -164,7 +164,7 @@ static void join_gelu(Import *import, Step *step) {
 }
 
 // ---- SiLU and Mish: x times a gate of x -------------------------------------------------------
-// sigmoid(x), or tanh(softplus(x)); NULL where it is neither.
+// The operator whose gate is sigmoid(x) or tanh(softplus(x)); NULL: another gate.
 static const char *gated(const Import *import, int gate, int x) {
     const Step *step = step_of(import, gate);
     if (step_is(step, "Sigmoid") && step->in[0] == x) return "Swish";
@@ -188,7 +188,7 @@ static void join_gate(Import *import, Step *step) {
 }
 
 // ---- the guard around a softmax ---------------------------------------------------------------
-// A product of matrices, scaled by numbers: none of it is -infinity. A bias may be a mask.
+// A product of matrices, scaled by numbers: never -infinity. With a bias it may be a mask.
 static bool are_scores(const Import *import, int value) {
     const Step *step = step_of(import, value);
     for (int i = 0; i < MOST_DEPTH; i++) {
@@ -199,7 +199,7 @@ static bool are_scores(const Import *import, int value) {
     return (step_is(step, "Linear") && step->n_in == 2) || step_is(step, "MatMul");
 }
 
-// Can a row of what goes into it be -infinity all over? Then softmax gives NaN, and the guard 0.
+// True if an input row may be all -infinity: softmax then gives NaN, and the guard 0.
 static bool can_mask_all(Import *import, const Step *softmax) {
     const Step *sum = step_of(import, softmax->in[0]);
     const Value *in = import_value(import, softmax->in[0]);
@@ -252,8 +252,8 @@ static void join_guard(Import *import, Step *where) {
 }
 
 // ---- stochastic depth (Huang et al. 2016) -----------------------------------------------------
-// x (u < p) / p with one u of [0, 1) for each sample, as an export in training mode has it: a layer
-// that does nothing in evaluation.
+// x (u < p) / p with one u from [0, 1) for each sample, as an export in training mode writes it: a
+// layer that does nothing in evaluation.
 static void join_depth(Import *import, Step *product) {
     for (int i = 0; i < 2 && product->n_in == 2; i++) {
         Shape x = import->values[product->in[i]]->shape;
@@ -285,7 +285,7 @@ static void join_depth(Import *import, Step *product) {
 
 void import_join(Import *import) {
     Step *step = import->steps[import->n_steps - 1];
-    if (step->out[0] < 0) return; // it has no name: nobody reads it
+    if (step->out[0] < 0) return; // no name, so no reader
     if (step_is(step, "Add") && step->n_in == 2) join_bias(import, step);
     if (step_is(step, "Mul")) join_depth(import, step);
     if (step_is(step, "Mul")) join_gelu(import, step);
@@ -294,7 +294,7 @@ void import_join(Import *import) {
     import_join_norms(import, step);
 }
 
-// ---- what nobody needs ------------------------------------------------------------------------
+// ---- steps that nobody needs ------------------------------------------------------------------
 void import_finish(Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (int i = 0; i < import->n_values; i++) import->values[i]->readers = 0;

@@ -1,13 +1,13 @@
-// learned.c -- which of the numbers that a file holds are parameters: by what the exporter
-// recorded, by their names, and by where they go. What of that is a guess: guesses.c.
+// learned.c -- which of a file's numbers are parameters: by the exporter's record, by their names,
+// and by their place in the graph. guesses.c reports which of that is a guess.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
 // ---- by record and name -----------------------------------------------------------------------
-// Names that buffers have in PyTorch or by habit. Where `formula` is set parameters are called so,
-// too, and the numbers decide: learned ones follow no formula.
+// Names that buffers have in PyTorch or by convention. Where `formula` is set, parameters may have
+// the name, too, and the numbers decide: learned ones follow no formula.
 static bool is_named_buffer(Import *import, Value *value) {
     static const struct {
         const char *end;
@@ -53,8 +53,8 @@ Status learned_by_name(Import *import, Value *value) {
     return learned ? learned_count(import, shape_numel(value->shape)) : STATUS_OK;
 }
 
-// Do other parameters have these numbers? An initializer's copies have names that are not its own;
-// a Constant node's numbers are stored once for all calls of the function that it belongs to.
+// True if another parameter has these numbers already. An initializer's copies have no name of
+// their own; a Constant node's numbers are stored once for all calls of its function.
 static bool is_counted(Import *import, const Value *value) {
     const char *name = value->stored->name;
     bool of_node = !value->initial && value->name[0];
@@ -82,7 +82,7 @@ bool learned_is_made(const Import *import, const Value *value) {
 }
 
 // ---- by place ---------------------------------------------------------------------------------
-// Is it one of these, each with a space on either side?
+// True if `type` is one of these words, each with a space on either side.
 static bool is_among(const char *type, const char *these) {
     size_t n = strlen(type);
     for (const char *at = these; n > 0 && (at = strstr(at + 1, type));)
@@ -90,7 +90,7 @@ static bool is_among(const char *type, const char *these) {
     return false;
 }
 
-// Bit i is set where the operator's input i is a weight, or a table that is looked up.
+// Bit i is set where the operator's input i is a weight, or a lookup table.
 static unsigned weights_of(const Node *node) {
     static const struct {
         unsigned inputs;
@@ -110,12 +110,12 @@ static unsigned weights_of(const Node *node) {
     return 0;
 }
 
-// Scales, and what is on and off, say what a node does: nothing is computed with them.
+// Scales, and on and off values, are settings of a node: nothing is computed with them.
 static bool is_setting(const Node *node, size_t input) {
     return input > 0 && is_among(node->op_type, " Resize Upsample OneHot ");
 }
 
-// Does a gradient go from the result to that input, by an operator that runs here?
+// True if a gradient goes from the result to that input, through an operator that runs here.
 static bool passes(const Node *node, size_t input) {
     const char *type = node->op_type;
     const Operator *op = onnx_operator(type);
@@ -129,11 +129,11 @@ static bool passes(const Node *node, size_t input) {
            strcmp(type, "Size") != 0;
 }
 
-// A value's way through the graph, as the nodes before and behind it tell.
+// A value's path through the graph, from the nodes before and after it.
 typedef struct Way {
-    bool running;    // it is known only when the model runs
-    bool moved;      // it gets to a place of weights through another node
-    int64_t numbers; // of the most that it was computed from; a parameter by its name has more
+    bool running;    // known only when the model runs
+    bool moved;      // it reaches a place for weights through another node
+    int64_t numbers; // of the largest value that it is computed from; parameters: INT64_MAX
 } Way;
 
 static void find_running(const Import *import, Way ways[]) {
@@ -166,7 +166,7 @@ static void find_running(const Import *import, Way ways[]) {
     }
 }
 
-// Is it only by what a weight is scaled or shifted there, as by the norms of its rows?
+// True if the input only scales or shifts a weight, as the norms of its rows do.
 static bool is_factor(const Import *import, const Node *node, size_t input, const Way ways[]) {
     if (node->n_input != 2 || !is_among(node->op_type, " Mul Div Add Sub ")) return false;
     int at = import_find(import, node->input[input]);
@@ -174,8 +174,8 @@ static bool is_factor(const Import *import, const Node *node, size_t input, cons
     return other >= 0 && ways[at].numbers < ways[other].numbers;
 }
 
-// Marks the inputs of a node that reach a place of weights, or numbers that are computed when the
-// model runs; nodes behind it have been looked at.
+// Marks the inputs of a node that reach a place for weights, or numbers that are computed when the
+// model runs. Later nodes have been visited before.
 static void find_placed(const Import *import, const Node *node, Way ways[]) {
     unsigned weights = 0;
     bool runs = false, placed = false, reaches = false;
@@ -198,8 +198,8 @@ static void find_placed(const Import *import, const Node *node, Way ways[]) {
     }
 }
 
-// Whether numbers without a telling name get to a place of weights through other nodes. Those nodes
-// then run, so that the gradient comes back. (step_weights takes those that are there at once.)
+// True if numbers without a telling name reach a place for weights through other nodes. Those nodes
+// then run, so that the gradient comes back. (step_weights takes those that are there directly.)
 static bool is_on_its_way(Import *import, Value *value) {
     return value->placed && !import->recorded && !learned_is_made(import, value) &&
            onnx_is_float(value->type) && shape_numel(value->shape) > 1 &&

@@ -1,13 +1,12 @@
-// lengths.c -- sequences of a batch that end before the longest: where each number of one stands
-// when the sequence is turned round by itself, where its last one is, and what is behind it.
+// lengths.c -- sequences of a batch that end before the longest: row indices that reverse each
+// sequence by itself, the index of its last row, and a mask of the rows inside.
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// A whole number, as a tensor that is yours.
+// An integer, as a new tensor.
 static Tensor *number_new(int64_t number) { return tensor_arange_new(number, number + 1, 1); }
 
-// lengths (batch) of int64; what is not of [1, steps] is the nearest that is, as where ids are
-// drawn for a profile.
+// lengths is (batch) of int64, clamped to [1, steps], because a profile may draw random ids.
 Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out) {
     Tensor *one = number_new(1), *width = number_new(batch), *most = number_new(steps);
     Tensor *times = tensor_arange_new(0, steps, 1), *samples = tensor_arange_new(0, batch, 1);
@@ -17,7 +16,7 @@ Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out) {
         tensor_minimum(tensor_maximum(tensor_reshape(lengths, SHAPE(1, batch)), one), most);
     Tensor *end = tensor_sub(held, one);
     Tensor *inside = tensor_less_equal(t, end);
-    // Inside, what is at end - t; behind, what is at t.
+    // Inside, the index is end - t; after the end, t.
     Tensor *moved = tensor_sub(tensor_sub(end, t), t);
     Tensor *at = tensor_add(t, tensor_mul(tensor_cast(inside, DTYPE_INT64), moved));
     Tensor *rows = tensor_add(tensor_mul(at, width), b);

@@ -1,4 +1,4 @@
-// load.c -- an ONNX file to layers: the stages in their order, and what is said of the file.
+// load.c -- an ONNX file to layers: the stages in order, and the description of the file.
 #include "layers/files/onnx.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char folded_remark[] =
     "not the original's. HINT: torch.onnx.export(..., dynamo=False, "
     "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False) keeps them";
 
-// ---- what the file says of itself -------------------------------------------------------------
+// ---- the description of the file --------------------------------------------------------------
 static bool norms_are_folded(const Import *import) {
     const Onnx__Graph *graph = import->graph;
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -46,8 +46,8 @@ static Status describe(Import *import) {
     return STATUS_OK;
 }
 
-// As the graph declares it, else as it is computed. Floats of one precision may be declared as
-// those of another, since all are computed in float32.
+// The type that the graph declares, otherwise the computed one. Floats may be declared in any
+// precision, since all are computed in float32.
 static int declared_type(const Import *import, const Onnx__ValueInfo *output, const Value *value) {
     const Onnx__TensorType *type = output->type ? output->type->tensor_type : NULL;
     int declared = type && type->elem_type ? type->elem_type : value->type;
@@ -86,7 +86,7 @@ static Status describe_outputs(Import *import) {
     return error_status();
 }
 
-// What was told for one batch says nothing of another.
+// If told numbers decide, the model holds for one batch only: no input is batched.
 static void describe_inputs(Import *import) {
     OnnxModel *about = import->about;
     bool decided = false;
@@ -94,7 +94,7 @@ static void describe_inputs(Import *import) {
     for (int i = 0; i < about->n_inputs && decided; i++) about->inputs[i].batched = false;
 }
 
-// A float of another precision is computed in float32, and casting to it does not round.
+// Notes that floats of another precision are computed in float32, and that casts do not round.
 static Status note_precision(Import *import) {
     static const int types[] = {ONNX_FLOAT16, ONNX_BFLOAT16, ONNX_DOUBLE};
     bool seen[sizeof types / sizeof types[0]] = {false};
@@ -151,7 +151,7 @@ static Layer *load(Import *import) {
     return model;
 }
 
-// Where constants are computed, whatever the model is made for.
+// Makes the context that computes constants, whatever device the model is made for.
 static Context *host_context_new(void) {
     Context *context = context_new();
     if (!context) return NULL;
@@ -161,7 +161,7 @@ static Context *host_context_new(void) {
     return context;
 }
 
-// What is malformed has a hint that fits every such file, where nothing better is said.
+// Adds a general hint to errors of malformed files that have none.
 static void add_hint(void) {
     char said[512];
     if (error_status() != STATUS_FORMAT || strstr(error_message(), " HINT: ")) return;

@@ -1,5 +1,5 @@
-// names.c -- where in PyTorch's tree of modules the steps and parameters of a file belong, as
-// far as the exporter recorded it. Which parameters are one: ties.c.
+// names.c -- the places of steps and parameters in PyTorch's tree of modules, as far as the
+// exporter recorded them. Ties between parameters: ties.c.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-enum { MOST_DEPTH = 64 }; // of modules: trees are walked by recursion
+enum { MOST_DEPTH = 64 }; // of modules, because recursion walks the tree
 
 static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
@@ -20,7 +20,7 @@ char *onnx_part(const char *text, size_t length) {
     return part;
 }
 
-// Is it one of these, as it is or with a number behind: "exp_3"?
+// True if the name is one of these, or one with a number after it: "exp_3".
 static bool is_numbered(const char *name, const char *const these[], size_t count) {
     size_t n = strlen(name);
     while (n > 0 && isdigit((unsigned char)name[n - 1])) n--;
@@ -30,8 +30,8 @@ static bool is_numbered(const char *name, const char *const these[], size_t coun
     return false;
 }
 
-// "embedding", "expand_3": what an operator of PyTorch's gave, folded; no parameter has a name of
-// its own that is one of these, and no dot. It may still be a parameter, in another shape.
+// True for "embedding", "expand_3": the folded result of a PyTorch operator. No parameter's own
+// name is one of these without a dot, but the value may be a parameter in another shape.
 static bool is_moved_by_op(const char *name) {
     static const char *const ops[] = {
         "embedding",  "expand",      "add",       "mul",     "sub", "div",    "view",   "reshape",
@@ -47,7 +47,7 @@ bool onnx_name_is_moved(const char *name) {
     return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
 }
 
-// What an operator computed from nothing that is learned: positions, frequencies, masks.
+// True for the result of an operator on nothing learned: positions, frequencies, masks.
 bool onnx_name_is_computed(const char *name) {
     static const char *const ops[] = {"full",      "zeros",     "ones",      "arange", "triu",
                                       "tril",      "linspace",  "sin",       "cos",    "exp",
@@ -56,7 +56,7 @@ bool onnx_name_is_computed(const char *name) {
            begins(name, "convert_element_type_default");
 }
 
-// "layer1.0.conv1.weight", "cls_token"; not "onnx::Conv_193", "/Constant_output_0", "val_7", "193".
+// True for "layer1.0.conv1.weight" or "cls_token"; not "onnx::Conv_193", "/Constant_output_0".
 static bool is_path(const char *name) {
     int dots = 0;
     for (const char *c = name; *c; c++) {
@@ -83,8 +83,8 @@ bool onnx_name_is_path(const char *name) {
     return is_path(name);
 }
 
-// Do two paths differ in numbers only? "layers.0.fc.weight" and "layers.1.fc.weight" are copies, as
-// of a block that was copied before it was trained; tied weights have other names.
+// True if two paths differ in numbers only. "layers.0.fc.weight" and "layers.1.fc.weight" come from
+// a block that was copied before training; tied weights have other names.
 bool onnx_paths_are_copies(const char *a, const char *b) {
     while (*a || *b) {
         while (*a >= '0' && *a <= '9') a++;
@@ -95,8 +95,8 @@ bool onnx_paths_are_copies(const char *a, const char *b) {
     return true;
 }
 
-// ---- where a node ran -------------------------------------------------------------------------
-// "/layer1/layer1.0/conv1/Conv": a component that goes on from the one before stands for both.
+// ---- the place of a node ----------------------------------------------------------------------
+// "/layer1/layer1.0/conv1/Conv": a component that extends the previous one replaces it.
 static char *path_of_node_name(const char *name) {
     size_t length = 0, last = 0, last_length = 0;
     char *path = memory_new(strlen(name) + 1);
@@ -118,7 +118,7 @@ static char *path_of_node_name(const char *name) {
     return path;
 }
 
-// "['', 'layer1', 'layer1.0', 'layer1.0.relu', 'relu_1']": the last but one.
+// The second to last of "['', 'layer1', 'layer1.0', 'layer1.0.relu', 'relu_1']".
 static char *path_of_scopes(const char *scopes) {
     const char *begin[2] = {"", ""};
     size_t length[2] = {0};
@@ -144,7 +144,7 @@ char *onnx_path_of_node(const Node *node) {
     return onnx_is_placed(node) ? path_of_node_name(node->name) : memory_copy_string("");
 }
 
-// Are both nodes in the same layer or, if `copies`, in two copies of one?
+// True if both nodes are in the same layer or, with `copies`, in two copies of one.
 static bool are_alike(const Node *a, const Node *b, bool copies) {
     char *left = onnx_path_of_node(a), *right = left ? onnx_path_of_node(b) : NULL;
     bool same = right && strcmp(left, right) == 0;
@@ -168,8 +168,8 @@ char *onnx_path_moved(const char *of, const Node *from, const Node *to) {
     return onnx_path_checked(moved);
 }
 
-// Tied weights have the name of one layer, and the others are where they say; so is a table, which
-// no exporter fuses, and whose numbers a product may have turned.
+// Tied weights have one layer's name; the other layers are where their nodes say. So are lookup
+// tables, which no exporter fuses, and whose numbers a product may have transposed.
 static bool is_elsewhere(const Value *weight, const Step *step, const char *path) {
     bool tied = weight->readers > 1 || strcmp(step->op->name, "Gather") == 0;
     char *said = tied ? onnx_path_of_node(step->node) : NULL;
@@ -180,7 +180,7 @@ static bool is_elsewhere(const Value *weight, const Step *step, const char *path
     return !around;
 }
 
-// A layer with a weight is where the weight is: an exporter that fuses names the last one fused.
+// A layer with a weight is at the weight's path, because fused nodes have the last one's name.
 static char *path_of_weight(const Import *import, const Step *step) {
     for (int i = 0; i < step->n_in && step->op->module; i++) {
         const Value *value = import_value(import, step->in[i]);
@@ -195,8 +195,8 @@ static char *path_of_weight(const Import *import, const Step *step) {
     return NULL;
 }
 
-// A module that is called again gets a number from the older exporter: "relu_1" is "relu", where
-// there is one.
+// The older exporter numbers a module that is called again: "relu_1" becomes "relu", if that
+// exists.
 static void undo_number(const Import *import, char *path) {
     size_t n = strlen(path);
     while (n > 0 && isdigit((unsigned char)path[n - 1])) n--;

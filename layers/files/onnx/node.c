@@ -1,5 +1,5 @@
-// node.c -- what one node of a graph becomes: a constant, another name of a value, or a step,
-// whose results' shapes its own code finds on the meta device.
+// node.c -- turns one node of a graph into a constant, another name of a value, or a step. A step
+// finds its results' shapes by running on the meta device.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ static const Operator *find(const Operator *const tables[], size_t n, const char
     return NULL;
 }
 
-// Those whose constants are computed while a file is loaded: they take about as long as their
-// numbers are many. Of the others, constants are computed whenever the model runs.
+// The quick operators compute constants while a file is loaded, in time proportional to their size.
+// For the others, constants are computed whenever the model runs.
 static const Operator *const quick[] = {onnx_elements, onnx_activations, onnx_moves,
                                         onnx_picks,    onnx_places,      onnx_reductions};
 static const Operator *const others[] = {onnx_products,  onnx_images, onnx_norms,  onnx_recurrent,
@@ -34,7 +34,7 @@ const Operator *onnx_operator(const char *op_type) {
 }
 
 // ---- steps ------------------------------------------------------------------------------------
-// Of a constant or parameter, of its shape; what runs has its own.
+// A meta tensor of the value's shape: constants and parameters get one here, results have theirs.
 static Tensor *shadow_of(Value *value) {
     if (!value || value->tensor) return value ? value->tensor : NULL;
     Shape shape = value->shape;
@@ -68,7 +68,7 @@ static Status try_step(Import *import, Step *step) {
     return error_status();
 }
 
-// What an op said, with the node in front.
+// Puts the node's name in front of an op's error.
 static Status name_node(const Import *import) {
     char said[512];
     Status status = error_status();
@@ -78,15 +78,15 @@ static Status name_node(const Import *import) {
     return error_set(status, "onnx: %s: %s", import->text, said);
 }
 
-// A step of the model: what it gives is known by its shape from now on.
+// Adds a step to the model: its run on the meta device gives its results' shapes.
 Status step_add(Import *import, Step *step) {
     if (!try_step(import, step)) import_join(import);
     return error_status();
 }
 
 // ---- other names ------------------------------------------------------------------------------
-// The older exporter stores equal numbers once, and names the others by an Identity. Where they are
-// all alike (a fresh norm's ones, a bias's zeros) they were no tied weights.
+// Adds a parameter that an Identity names: the older exporter stores equal numbers once. Numbers
+// that are all equal (a fresh norm's ones, a bias's zeros) were not tied: each gets its own.
 static Status add_parameter(Import *import, int from, int to) {
     Value *value = import->values[from], *other = import->values[to];
     other->kind = VALUE_PARAMETER;
@@ -98,7 +98,7 @@ static Status add_parameter(Import *import, int from, int to) {
     return own ? import_copies(import, value, shape_numel(value->shape)) : error_status();
 }
 
-// Whether the node only gives its input another name: what it computes is the input.
+// True if the node only gives its input another name: its result equals the input.
 static bool renames(Import *import, const Node *node) {
     if (strcmp(node->op_type, "Identity") == 0) return true;
     if (strcmp(node->op_type, "Dropout") == 0) { // without its third input it does nothing
@@ -127,8 +127,8 @@ static Status rename_value(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// Weights that the older exporter turned, or cut out of others, and stored once for copies of a
-// block, or with another's that are as much alike: each has its own.
+// True for weights that the older exporter transposed, or cut out of others, and stored once for
+// several layers (copies of a block, or equal numbers): each layer has its own.
 static bool is_stored_again(Import *import, const Node *node) {
     Value *in = node_input(import, node, 0), *out = node_output(import, node, 0);
     if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||
@@ -142,15 +142,15 @@ static bool is_stored_again(Import *import, const Node *node) {
     out->shape = in->shape;
     out->stored = in->stored;
     out->initial = true;
-    in->readers--; // who reads the copy reads the copy
+    in->readers--; // readers of the copy no longer read the original
     import_copies(import, in, shape_numel(in->shape));
     return true;
 }
 
 // ---- a node -----------------------------------------------------------------------------------
 typedef struct Inputs {
-    bool constant; // all of them
-    bool poisoned; // one of them
+    bool constant; // all inputs are constant
+    bool poisoned; // one of them is poisoned
 } Inputs;
 
 static Status look_at_inputs(Import *import, const Node *node, Inputs *inputs) {
@@ -171,7 +171,7 @@ static Status look_at_inputs(Import *import, const Node *node, Inputs *inputs) {
 }
 
 static Status make(Import *import, const Node *node, const Maker *maker) {
-    if (!node_output(import, node, 0)) return STATUS_OK; // for nobody
+    if (!node_output(import, node, 0)) return STATUS_OK; // nobody reads it
     for (int i = 0; i < (int)node->n_input && !maker->of_shape; i++) {
         Value *value = node_input(import, node, i);
         if (value && !value_data(import, value)) return error_status();
@@ -179,8 +179,8 @@ static Status make(Import *import, const Node *node, const Maker *maker) {
     return maker->make(import, node);
 }
 
-// Are the numbers there that a maker asks for? Where they are not because nobody has told them, it
-// is tried, and refused with what is to be told.
+// True if the maker's input numbers are known. Numbers that only need to be told count, too: making
+// then fails with an error that says what to tell.
 static bool is_asked(Import *import, const Node *node) {
     Known known = KNOWN;
     for (int i = 0; i < (int)node->n_input; i++) {
@@ -198,7 +198,7 @@ static Status become(Import *import, const Node *node) {
     const Maker *maker = ours ? onnx_maker(node->op_type) : NULL;
     const Operator *op = ours ? onnx_operator(node->op_type) : NULL;
     const Value *first = node_input(import, node, 0);
-    if (strcmp(node->op_type, "CastLike") == 0) // of the second the type counts
+    if (strcmp(node->op_type, "CastLike") == 0) // only its second input's type counts
         inputs.constant = first && first->kind == VALUE_CONSTANT;
     if (inputs.poisoned) {
         for (int i = 0; i < (int)node->n_output; i++) {

@@ -12,7 +12,7 @@ static Status run_one(const Step *step, bool training, Tensor *const in[], Tenso
     return error_status();
 }
 
-// Two numbers of the node, and what is made of them.
+// Reads two attributes of the node.
 static Status build_numbers(Import *import, const Node *node, Step *step, const char *first,
                             float otherwise, const char *second, float also) {
     step->params.plain.value[0] = attribute_float(node, first, otherwise);
@@ -20,14 +20,14 @@ static Status build_numbers(Import *import, const Node *node, Step *step, const 
     return step_inputs(import, node, step, 1);
 }
 
-// Beyond the threshold, and nearer to 0 by the bias.
+// 0 up to the threshold; beyond it, x moved towards 0 by the bias.
 static Tensor *shrunk(Tensor *x, float threshold, float bias) {
     if (bias != 0.0f && bias == threshold) return tensor_softshrink(x, threshold);
     Tensor *y = tensor_hardshrink(x, threshold);
     return bias == 0.0f ? y : tensor_sub(y, tensor_mul_scalar(tensor_sign(y), bias));
 }
 
-// Klambauer et al. 2017; other numbers than theirs are a scaled ELU.
+// Klambauer et al. 2017; with other constants it is a scaled ELU.
 #define SELU_ALPHA 1.67326319217681884765625f
 #define SELU_GAMMA 1.05070102214813232421875f
 static Tensor *scaled_elu(Tensor *x, float alpha, float gamma) {
@@ -72,7 +72,7 @@ static Status run_shrink(const Step *step, bool training, Tensor *const in[], Te
 
 static Tensor *softplus(Tensor *x) { return tensor_softplus(x, 1.0f, 20.0f); }
 
-// max(0, min(1, alpha x + beta)); PyTorch's has a sixth and a half.
+// max(0, min(1, alpha x + beta)); PyTorch's has alpha 1/6 and beta 1/2.
 static Status build_hard_sigmoid(Import *import, const Node *node, Step *step) {
     return build_numbers(import, node, step, "alpha", 0.2f, "beta", 0.5f);
 }
@@ -107,12 +107,12 @@ static float bound(Import *import, const Node *node, const char *name, int i, fl
     return value_is_one(import, value, name) ? (float)value_number(value, 0) : otherwise;
 }
 
-// Of floats the bounds are numbers; of integers, which float32 would round, inputs.
+// Floats have the bounds as numbers; integers, which float32 would round, as inputs.
 static Status build_clip(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     float *number = step->params.plain.value;
     if (onnx_dtype(in->type) == DTYPE_INT64) return step_inputs(import, node, step, 3);
-    float most = import->opset < 11 ? FLT_MAX : INFINITY; // where nothing is given
+    float most = import->opset < 11 ? FLT_MAX : INFINITY; // without a bound
     number[0] = bound(import, node, "min", 1, -most);
     number[1] = bound(import, node, "max", 2, most);
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
@@ -132,15 +132,15 @@ static Status run_clip(const Step *step, bool training, Tensor *const in[], Tens
     return error_status();
 }
 
-// The slopes broadcast to x (n, c, ...): flags[0]: they are one number, or one for each channel.
+// The slopes broadcast to x (n, c, ...). flags[0]: there is one slope, or one per channel.
 static Status build_prelu(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
     if (step_weights(import, node, step, 2, roles)) return error_status();
     const Value *x = import_value(import, step->in[0]);
     Value *slopes = import_value(import, step->in[1]);
-    if (!x || !slopes) return STATUS_OK; // which is said of any node
+    if (!x || !slopes) return STATUS_OK; // a later check reports it
     int64_t n = shape_numel(slopes->shape);
-    int place = 1 - (x->shape.ndim - slopes->shape.ndim); // of the channels
+    int place = 1 - (x->shape.ndim - slopes->shape.ndim); // dimension of the channels in `slopes`
     bool channels = place >= 0 && place < slopes->shape.ndim && x->shape.ndim >= 2 &&
                     n == x->shape.dims[1] && slopes->shape.dims[place] == n;
     step->params.plain.flags[0] = n == 1 || channels;
@@ -160,7 +160,7 @@ static Status run_prelu(const Step *step, bool training, Tensor *const in[], Ten
 }
 
 // ---- along a dimension ------------------------------------------------------------------------
-// Up to opset 12 all dimensions from the axis on are one.
+// Up to opset 12 all dimensions from the axis on are treated as one.
 static Status build_softmax(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     bool old = import->opset < 13;

@@ -1,4 +1,4 @@
-// op_images.c -- ONNX's pools, resizing, and channels that become places.
+// op_images.c -- ONNX's pools, resizing, and moving channels to pixels.
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ static bool pool_pads_itself(const Sides *sides) {
     return true;
 }
 
-// More padding than a pool takes is put around the image before. Then it is part of the image: a
-// window may begin in it, which ceil_mode forbids.
+// Padding beyond a pool's limit is added to the image first. It is then part of the image: a window
+// may begin in it, which ceil_mode forbids.
 static Status pad_first(Import *import, Step *step, Sides *sides, bool excludes, bool ceil) {
     PoolParams *pool = &step->params.pool;
     if (pool_pads_itself(sides)) return STATUS_OK;
@@ -122,7 +122,7 @@ static Status run_pool(const Step *step, bool training, Tensor *const in[], Tens
     return done(average ? tensor_avg_pool1d(x, flat) : tensor_max_pool1d(x, flat), out);
 }
 
-// Over all dimensions behind the channels.
+// Reduces over all dimensions after the channels.
 static Status run_global(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Tensor *x = in[0];
@@ -154,7 +154,7 @@ static const Named roundings[] = {{"round_prefer_floor", RESIZE_ROUND_PREFER_FLO
                                   {"ceil", RESIZE_CEIL},
                                   {NULL, 0}};
 
-// The first entry is what holds where the node says nothing.
+// The first entry is the default.
 static int named(Import *import, const Node *node, const char *attribute, const Named *names) {
     for (int i = 0; names[i].name; i++)
         if (attribute_is(node, attribute, names[i].name, i == 0)) return names[i].value;
@@ -163,12 +163,12 @@ static int named(Import *import, const Node *node, const char *attribute, const 
     return 0;
 }
 
-// Resize as it was in opset 10, and Upsample: scales alone, of windows that begin at 0.
+// True for Upsample, and Resize in opset 10: scales only, with coordinates that start at 0.
 static bool is_old(const Import *import, const Node *node) {
     return strcmp(node->op_type, "Upsample") == 0 || import->opset < 11;
 }
 
-// Sizes, or scales, one for each axis; *n of them. At first scales were an attribute.
+// Reads *n sizes or scales, one per axis. In early opsets scales are an attribute.
 static Status read_given(Import *import, const Node *node, double given[], int *n, bool *sizes) {
     bool old = is_old(import, node);
     const Onnx__Attribute *scales = attribute_find(node, "scales");
@@ -186,7 +186,7 @@ static Status read_given(Import *import, const Node *node, double given[], int *
     return STATUS_OK;
 }
 
-// Those behind the channels may change.
+// Only dimensions after the channels may change.
 static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptions *options,
                          ResizeOptions *depth) {
     int64_t axes[TENSOR_MAX_DIMS], size[3] = {0};
@@ -224,8 +224,8 @@ static Status read_sizes(Import *import, const Node *node, Shape in, ResizeOptio
     return STATUS_OK;
 }
 
-// Of old ones the nearest is what is at or before the place, and at or behind it where there are
-// fewer numbers than before: onnxruntime's reading of what their page leaves open.
+// Old nodes round down, but up where the output is smaller: onnxruntime's interpretation of what
+// the specification leaves open.
 static Status old_rounding(Import *import, const Node *node, Step *step) {
     ResizeOptions *options = &step->params.resize;
     const double scales[] = {options->scale_h, options->scale_w, step->params.depth.scale_h};
@@ -276,7 +276,7 @@ static Status build_resize(Import *import, const Node *node, Step *step) {
     return error_pending() ? error_status() : step_inputs(import, node, step, 1);
 }
 
-// (n, c, d, h, w): along the depth, then each slice.
+// Resizes (n, c, d, h, w) along the depth, then each slice.
 static Status resize_volume(const Step *step, Tensor *x, Tensor *out[]) {
     ResizeOptions depth = step->params.resize;
     depth.out_h = step->params.depth.out_h, depth.out_w = 0;
@@ -301,7 +301,7 @@ static Status run_resize(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_resize(x, step->params.resize), out);
 }
 
-// ---- channels and places ----------------------------------------------------------------------
+// ---- channels and pixels ----------------------------------------------------------------------
 static Status build_depth(Import *import, const Node *node, Step *step) {
     step->params.plain.count = attribute_int(node, "blocksize", 0);
     step->params.plain.flags[0] = attribute_is(node, "mode", "CRD", false);

@@ -1,5 +1,5 @@
-// op_picks.c -- ONNX's operators that pick numbers by an index along one dimension, most of them
-// as rows of a table: an embedding, whatever it is called. Several at once: op_places.c.
+// op_picks.c -- ONNX's operators that pick elements by an index along one dimension, most of them
+// as rows of a table, like an embedding. Several dimensions: op_places.c.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -10,7 +10,7 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// Of a constant index, whether its numbers follow each other; *begin is the first one.
+// True if a constant index is a run of consecutive numbers; *begin is the first.
 static bool is_run(const Value *index, int64_t size, int64_t *begin) {
     int64_t n = shape_numel(index->shape);
     if (n == 0) return false;
@@ -23,7 +23,7 @@ static bool is_run(const Value *index, int64_t size, int64_t *begin) {
 }
 
 // ---- Gather -----------------------------------------------------------------------------------
-// dim: the axis; flags[0]: a slice from `count` on, and not rows; other: the index's dimensions
+// dim: the axis; flags[0]: a slice from `count` on, not rows; other: the index's dimensions
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     int at = node_input_index(import, node, 1);
@@ -56,7 +56,7 @@ static Tensor *gather_run(const Step *step, Tensor *x) {
     return tensor_reshape(y, shape);
 }
 
-// Rows of x (..., size, ...): with the axis first, as a table (size, rest), and back.
+// Takes x (..., size, ...) with the axis first, as a table (size, rest), and moves the axis back.
 static Status run_gather(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     if (step->params.plain.flags[0]) return done(gather_run(step, in[0]), out);
@@ -99,7 +99,7 @@ static Status run_elements(const Step *step, bool training, Tensor *const in[], 
     return done(tensor_gather_signed(step_number(step, in[0]), dim, onnx_as_index(in[1])), out);
 }
 
-// ---- entries of the last dimension: how a classifier of scikit-learn names its classes ----------
+// ---- entries of the last dimension: a classifier of scikit-learn looks up its classes so --------
 static Status build_entries(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     if (in->shape.ndim < 1 || !node_input(import, node, 1))
@@ -108,7 +108,7 @@ static Status build_entries(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, 2);
 }
 
-// x (..., n), any indices, k of them -> (..., k); of a vector (1, k).
+// x (..., n) and an index of k elements in any shape give (..., k); a vector gives (1, k).
 static Status run_entries(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Shape shape = in[0]->shape;

@@ -1,6 +1,6 @@
-// op_places.c -- ONNX's GatherND, ScatterND, ScatterElements and OneHot: numbers at places that an
-// index names, in several dimensions at once or in one. A place is a row of a table of x; where the
-// index is constant, rows are found when the file is loaded.
+// op_places.c -- ONNX's GatherND, ScatterND, ScatterElements and OneHot: elements at indices in one
+// or more dimensions. An index becomes a row of x as a table; rows of a constant index are computed
+// when the file is loaded.
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
@@ -9,13 +9,13 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// An index (..., depth) names places in x's dimensions [batch, batch + depth), each in its own
-// sample of the dimensions before.
+// An index (..., depth) selects elements in x's dimensions [batch, batch + depth), within the
+// sample given by the dimensions before them.
 typedef struct Places {
     int batch, depth;
-    int64_t n;      // of places
+    int64_t n;      // number of indices
     int64_t sample; // rows of one sample of the batch
-    int64_t rows;   // of all
+    int64_t rows;   // rows of all samples
 } Places;
 
 static Places places_of(Shape x, Shape index, int batch) {
@@ -28,7 +28,7 @@ static Places places_of(Shape x, Shape index, int batch) {
     return places;
 }
 
-// Of a constant index, the row of place i; -1 with an error pending.
+// The row of element i of a constant index; -1 with an error pending.
 static int64_t row_of(const Import *import, const Value *index, Shape x, const Places *places,
                       int64_t i) {
     int64_t row = 0, samples = places->sample ? places->rows / places->sample : 0;
@@ -42,7 +42,7 @@ static int64_t row_of(const Import *import, const Value *index, Shape x, const P
 }
 
 // ---- GatherND -----------------------------------------------------------------------------------
-// dim: the batch's dimensions; sizes: the depth; flags[0]: the index is of rows
+// dim: number of batch dimensions; sizes: depth; flags[0]: the index already has rows
 static Status build_gather(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *index = node_input(import, node, 1);
@@ -77,8 +77,8 @@ static Tensor *times(Tensor *x, int64_t number) {
     return y;
 }
 
-// The numbers of x's dimension d times `each`, at an index that may count from the end: a number
-// that is outside is refused, whatever row it would come to.
+// Multiplies indices of a dimension, negative from the end, by `each`; an index out of range is
+// refused, whatever row it would give.
 static Tensor *times_each(Tensor *index, int64_t size, int64_t each) {
     int64_t step = each > 0 ? each : 1;
     Tensor *numbers = tensor_arange_new(0, size * step, step);
@@ -87,7 +87,7 @@ static Tensor *times_each(Tensor *index, int64_t size, int64_t each) {
     return rows ? tensor_reshape(rows, index->shape) : NULL;
 }
 
-// An index of places as one of rows; of one number each it is one.
+// Turns an index of several numbers each into one of rows; with one number each it is one already.
 static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
     int last = index->shape.ndim - 1;
     Shape shape = index->shape; // of the result: (...)
@@ -113,7 +113,7 @@ static Tensor *rows_of(const Places *places, Tensor *x, Tensor *index) {
     return sum;
 }
 
-// x as a table (rows, rest); rows at the index (...): (..., rest).
+// Takes x as a table (rows, rest); rows at the index (...) give (..., rest).
 static Status run_gather(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int batch = step->params.plain.dim, depth = (int)step->params.plain.sizes;
@@ -134,7 +134,7 @@ static Status run_gather(const Step *step, bool training, Tensor *const in[], Te
 }
 
 // ---- ScatterND ----------------------------------------------------------------------------------
-// With known places: rows of x and, below them, of the updates, picked by a constant index.
+// For a constant index: picks each row from x and, appended to it, the updates.
 static Status build_scatter(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     Value *index = node_input(import, node, 1);
@@ -168,8 +168,7 @@ static Status run_scatter(const Step *step, bool training, Tensor *const in[], T
     return done(tensor_reshape(y, in[0]->shape), out);
 }
 
-// ---- OneHot: dim: of the new dimension; count: the depth; value: what is off, and on
-// -------------
+// ---- OneHot: dim: the new dimension; count: depth; value: off and on --------------------------
 static Status build_one_hot(Import *import, const Node *node, Step *step) {
     const Value *index = node_input(import, node, 0);
     Value *depth = node_input(import, node, 1), *values = node_input(import, node, 2);
@@ -205,7 +204,7 @@ static Status run_one_hot(const Step *step, bool training, Tensor *const in[], T
 }
 
 // ---- ScatterElements ----------------------------------------------------------------------------
-// Of two updates of one number ONNX does not say which stays.
+// Refuses two updates of one element, because ONNX does not define which one stays.
 static void check_once(Import *import, Value *index, int axis, int64_t size) {
     int64_t n = shape_numel(index->shape), k = index->shape.dims[axis], inner = 1;
     if (!value_data(import, index) || n == 0 || import_work(import, n * k)) return;
@@ -223,7 +222,7 @@ static void check_once(Import *import, Value *index, int axis, int64_t size) {
         }
 }
 
-// dim; flags[0]: adds
+// dim; flags[0]: add
 static Status build_spread(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0), *index = node_input(import, node, 1);
     const Value *updates = node_input(import, node, 2);
@@ -253,21 +252,21 @@ static Status build_spread(Import *import, const Node *node, Step *step) {
 static Tensor *sums_of(const Step *step, Tensor *places, Tensor *updates) {
     Shape each = updates->shape; // (..., k, 1)
     each.dims[each.ndim++] = 1;
-    // Not their product: 0 times -infinity, which filters write, is no 0.
+    // Selects in place of multiplying, because 0 times -infinity, which filters write, is not 0.
     Tensor *zero = step->whole ? tensor_arange_new(0, 1, 1) : tensor_zeros_new(SHAPE(1));
     Tensor *chosen = tensor_where(places, tensor_reshape(updates, each), zero);
     tensor_free(zero);
     return tensor_sum(chosen, updates->shape.ndim - 1, false);
 }
 
-// The first update of each place; a place without one gets any, which the caller drops.
+// The first update of each place; a place without one gets any, and the caller discards it.
 static Tensor *first_of_each(Tensor *places, Tensor *updates) {
     int last = updates->shape.ndim - 1;
     return tensor_gather(updates, last, tensor_argmax(places, last, false));
 }
 
-// With the axis last, index (..., k) names places of x (..., n). Of several updates of a place that
-// come in at run time the last one stays, as with onnxruntime: ONNX leaves it open.
+// With the axis last, index (..., k) selects elements of x (..., n). If several updates at run time
+// have one place, the last one counts, as in onnxruntime: ONNX does not define it.
 static Status run_spread(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int dim = step->params.plain.dim, last = in[0]->shape.ndim - 1;

@@ -1,5 +1,5 @@
 // op_products.c -- ONNX's products as the engine's: matrices, linear layers, convolutions and
-// their transposes.
+// transposed convolutions.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -11,9 +11,9 @@ static Status done(Tensor *y, Tensor *out[]) {
 }
 
 // ---- matrices ---------------------------------------------------------------------------------
-// The exporter turned a linear layer's weight (out, in) and stores it so, under a name of its own:
-// turned back it is PyTorch's, and the product a linear layer. One that others read, too, stays;
-// a layer that is called again multiplies by it again.
+// The exporter transposes a linear layer's weight (out, in) and stores it under a name of its own.
+// Transposed back it is PyTorch's, and the product is a linear layer. A weight with other readers
+// stays as it is, unless all of them are products (a layer that is called again).
 static bool only_multiplies(const Import *import, const Value *weight) {
     const Onnx__Graph *graph = import->graph;
     int products = 0;
@@ -22,7 +22,7 @@ static bool only_multiplies(const Import *import, const Value *weight) {
         bool product = node->n_input == 2 && strcmp(node->op_type, "MatMul") == 0;
         products += product && strcmp(node->input[1], weight->name) == 0;
     }
-    return products == weight->readers; // of a weight times itself they are more
+    return products == weight->readers; // a weight times itself counts more
 }
 
 static bool can_flip(const Import *import, const Value *weight) {
@@ -43,7 +43,7 @@ static const Operator linear = {
     .name = "Linear", .run = run_linear, .module = "Linear", .optional = 1 << 2};
 
 // Without folding (torch.onnx.export(..., do_constant_folding=False)) the file has PyTorch's weight
-// itself, and a node that turns it: that parameter, or VALUE_ABSENT.
+// itself, and a node that transposes it: returns that parameter, or VALUE_ABSENT.
 static int turned_parameter(const Import *import, const Value *weight) {
     const Step *turn = weight && weight->step >= 0 ? import->steps[weight->step] : NULL;
     if (!turn || strcmp(turn->op->name, "Transpose") != 0 || turn->params.reduce.dims[0] != 1)
@@ -66,7 +66,7 @@ static Status build_matmul(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight"};
     if (step_weights(import, node, step, 2, roles)) return error_status();
     const Value *x = node_input(import, node, 0);
-    Value *weight = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
+    Value *weight = import_value(import, step->in[1]); // may be a copy of this layer's own
     if (!x || !weight) return import_error(import, STATUS_FORMAT, "it has not two inputs");
     int turned = x->shape.ndim > 1 ? turned_parameter(import, weight) : VALUE_ABSENT;
     if (turned >= 0)
@@ -84,12 +84,12 @@ static Status run_matmul(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_matmul(onnx_as_float(in[0]), onnx_as_float(in[1])), out);
 }
 
-// alpha a b + beta c, each of a and b as it is or turned.
+// alpha a b + beta c, with a and b each transposed or not.
 static Status build_gemm(Import *import, const Node *node, Step *step) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return error_status();
     const Value *a = node_input(import, node, 0);
-    Value *b = import_value(import, step->in[1]); // perhaps a copy that is this layer's own
+    Value *b = import_value(import, step->in[1]); // may be a copy of this layer's own
     if (!a || !b || a->shape.ndim != 2 || b->shape.ndim != 2)
         return import_error(import, STATUS_SHAPE, "its first two inputs are not matrices");
     int64_t outputs = b->shape.dims[attribute_int(node, "transB", 0) != 0 ? 0 : 1];
@@ -131,7 +131,7 @@ static Status build_einsum(Import *import, const Node *node, Step *step) {
             import, STATUS_FORMAT,
             "it has no equation, one of more than %d letters, or more than %d operands",
             EINSUM_MAX_TEXT - 1, EINSUM_MAX_OPERANDS);
-    memcpy(step->params.equation, equation->s.data, equation->s.len); // with a 0 behind it
+    memcpy(step->params.equation, equation->s.data, equation->s.len); // with a 0 after it
     for (int i = 0; i < (int)node->n_input; i++)
         if (step_weight(import, node, step, i, "weight")) return error_status();
     return STATUS_OK;
@@ -157,8 +157,8 @@ Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups) {
                            .groups = groups};
 }
 
-// What both kinds have in common: weights, sides and groups. NULL: an error is pending, or it is of
-// three dimensions, and done.
+// The part that both kinds share: weights, sides and groups. NULL: an error is pending, or the node
+// has three dimensions, and is complete.
 static const Value *begin_conv(Import *import, const Node *node, Step *step, Sides *sides) {
     const char *const roles[] = {NULL, "weight", "bias"};
     if (step_weights(import, node, step, 3, roles)) return NULL;
@@ -241,7 +241,7 @@ static Status build_transposed(Import *import, const Node *node, Step *step) {
         if (sized && (wanted[i - first] < 0 || wanted[i - first] > INT32_MAX))
             return import_error(import, STATUS_FORMAT, "its output_shape is below 0");
         int64_t pad = full - (sized ? wanted[i - first] : size * sides.stride[i]);
-        if (sized && pad < 0) more[i] -= pad; // zeros behind what the windows reach
+        if (sized && pad < 0) more[i] -= pad; // zeros after the last window
         if (sized && more[i] >= sides.stride[i] && more[i] >= sides.dilation[i] && pad < 0)
             return import_error(import, STATUS_NOT_IMPLEMENTED,
                                 "its output_shape has %lld, and its windows reach %lld. HINT: less "

@@ -1,11 +1,11 @@
-// op_random.c -- ONNX's random numbers, from the context's generator, and the depth that is dropped
-// by them in training.
+// op_random.c -- ONNX's random numbers, from the context's generator, and stochastic depth, which
+// uses them in training.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// Of the shape of an input, of which nothing else counts, or of an attribute.
+// The shape comes from an input, of which nothing else counts, or from an attribute.
 static Status build_random(Import *import, const Node *node, Step *step) {
     RandomParams *random = &step->params.random;
     bool normal = strncmp(node->op_type, "RandomNormal", 12) == 0;
@@ -36,7 +36,7 @@ static Status run_random(const Step *step, bool training, Tensor *const in[], Te
     return error_status();
 }
 
-// 1 with the probability that stands there.
+// 1 with the probability that the input gives, else 0.
 static Status run_bernoulli(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)step, (void)training;
     Tensor *numbers = tensor_uniform_new(in[0]->shape, 0.0f, 1.0f);
@@ -45,9 +45,9 @@ static Status run_bernoulli(const Step *step, bool training, Tensor *const in[],
     return error_status();
 }
 
-// ---- stochastic depth: what join.c makes of a product with noise --------------------------------
-// count: the dimensions that each decision stands for; value: how many are kept, and by what those
-// are multiplied.
+// ---- stochastic depth: join.c makes it of a product with noise ----------------------------------
+// count: number of dimensions that share no decision; value: the fraction kept, and the factor of
+// what is kept.
 static Status run_depth(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     float keep = step->params.plain.value[0], factor = keep * step->params.plain.value[1];
     Tensor *y = in[0];

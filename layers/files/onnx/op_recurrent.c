@@ -1,15 +1,15 @@
-// op_recurrent.c -- ONNX's LSTM, GRU and RNN, from one end or both, as passes of the engine's.
-// Their weights become PyTorch's parameters while the file is loaded: a direction's by itself, its
-// gates in PyTorch's order.
+// op_recurrent.c -- ONNX's LSTM, GRU and RNN, in one or both directions, as passes of the engine's.
+// Their weights become PyTorch's parameters while the file is loaded: each direction separately,
+// with the gates in PyTorch's order.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// In which order ONNX's gates are PyTorch's: i o f c as i f g o, z r h as r z n.
+// PyTorch's gate i is ONNX's gate order[i]: i o f c becomes i f g o, and z r h becomes r z n.
 static const int lstm_order[] = {0, 2, 3, 1}, gru_order[] = {1, 0, 2}, rnn_order[] = {0};
 enum { IN_X, IN_W, IN_R, IN_B, IN_LENGTHS, IN_HIDDEN };
-// The inputs of a step: x, for each direction four weights (whole: W, R and B), and the states.
+// A step's inputs: x, four weights for each direction (whole: W, R and B), and the states.
 enum { WEIGHTS = 4, WHOLE = 3 };
 
 typedef struct Cell {
@@ -27,13 +27,13 @@ static const Cell *cell_of(const char *name) {
     return cell;
 }
 
-// ---- what the node says -------------------------------------------------------------------------
+// ---- the node's attributes ----------------------------------------------------------------------
 static bool is_text(const ProtobufCBinaryData *text, const char *name) {
     return text->len == strlen(name) && memcmp(text->data, name, text->len) == 0;
 }
 
-// Only an RNN has a choice: of tanh and relu, for each direction. Of the others the names that they
-// have anyway are taken.
+// Only an RNN has a choice, tanh or relu, for each direction. The others are accepted if they name
+// the activations that these cells have.
 static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
     static const char *const gates[] = {"Sigmoid", "Tanh", "Tanh"};
     const Onnx__Attribute *found = attribute_find(node, "activations");
@@ -49,7 +49,7 @@ static bool takes_activations(const Node *node, RecurrentParams *recurrent) {
     return true;
 }
 
-// Are all sequences as long as x?
+// True if all sequences are as long as x.
 static bool are_whole(Import *import, const Node *node) {
     const Value *x = node_input(import, node, IN_X);
     Value *lengths = node_input(import, node, IN_LENGTHS);
@@ -120,7 +120,7 @@ static Status add_rows(Import *import, const Node *node, Step *step, int input, 
     return step_rows(import, step, whole, shape, rows, role);
 }
 
-// In PyTorch's order of parameters, direction by direction.
+// Adds the weights in PyTorch's order, direction by direction.
 static Status add_weights(Import *import, const Node *node, Step *step, int layer) {
     const Cell *cell = cell_of(node->op_type);
     int64_t hidden = step->params.recurrent.hidden, n = cell->gates * hidden;
@@ -139,7 +139,7 @@ static Status add_weights(Import *import, const Node *node, Step *step, int laye
     return STATUS_OK;
 }
 
-// Exporters store the weights of a module that is called again once, under several names, or again.
+// Exporters store the weights of a repeatedly called module once, under several names, or again.
 static bool reads_the_same(Import *import, const Node *a, const Node *b, int input) {
     const Value *left = node_input(import, a, input), *right = node_input(import, b, input);
     if (left == right) return true;
@@ -149,8 +149,8 @@ static bool reads_the_same(Import *import, const Node *a, const Node *b, int inp
            onnx_same_numbers(import, left, right);
 }
 
-// The step before that has the same weights: its parameters, once more. *layer: else which of a
-// stack this is, the steps of one module being its layers.
+// An earlier step with the same weights, whose parameters this one uses, too. NULL: *layer is then
+// this step's index in a stack, whose layers are the steps of one module.
 static const Step *same_weights(Import *import, const Step *step, const Node *node, int *layer) {
     *layer = 0;
     for (int i = 0; i < import->n_steps; i++) {
@@ -196,7 +196,7 @@ static Status build(Import *import, const Node *node, Step *step) {
 }
 
 // ---- running ------------------------------------------------------------------------------------
-// Of weights as the file has them, the gates from `begin` on, of one direction, in PyTorch's order.
+// The gates of one direction, from `begin` on, in PyTorch's order; the weights are the file's.
 static Tensor *gates_of(Tensor *weights, int direction, int64_t begin, int64_t hidden,
                         const Cell *cell) {
     if (!weights) return NULL;
@@ -212,7 +212,7 @@ static Tensor *gates_of(Tensor *weights, int direction, int64_t begin, int64_t h
     return tensor_concat(parts, cell->gates, 0);
 }
 
-// Of one direction: of x and of the state, weight and bias.
+// The weights and biases of one direction, for x and for the state.
 static void weights_of(const Step *step, const Cell *cell, int direction, Tensor *const in[],
                        Tensor *out[WEIGHTS]) {
     int64_t hidden = step->params.recurrent.hidden;
@@ -224,7 +224,7 @@ static void weights_of(const Step *step, const Cell *cell, int direction, Tensor
     }
 }
 
-// (directions, batch, hidden) at a direction, as (batch, hidden); zeros where there is none.
+// A direction's (batch, hidden) of states (directions, batch, hidden); zeros without states.
 static Tensor *first_state(Tensor *states, int direction, Shape shape, Tensor **zeros) {
     if (states) {
         Tensor *own = tensor_slice(states, 0, direction, direction + 1, 1);
@@ -234,7 +234,7 @@ static Tensor *first_state(Tensor *states, int direction, Shape shape, Tensor **
     return *zeros;
 }
 
-// What y (steps, batch, hidden) of each direction ended with, as (directions, batch, hidden).
+// The last states (directions, batch, hidden) of each direction's y (steps, batch, hidden).
 static Tensor *last_of(Tensor *const y[], const RecurrentParams *recurrent,
                        const Lengths *lengths) {
     Tensor *last[2] = {NULL};
@@ -249,7 +249,7 @@ static Tensor *last_of(Tensor *const y[], const RecurrentParams *recurrent,
     return recurrent->directions == 2 ? tensor_concat(last, 2, 0) : last[0];
 }
 
-// The pass of one direction; `first` has as many states as the cell.
+// Runs one direction; `first` has as many states as the cell.
 static Tensor *run_pass(const Step *step, const Cell *cell, int d, Tensor *x,
                         Tensor *weight[WEIGHTS], Tensor *const first[], Tensor **cells) {
     const RecurrentParams *recurrent = &step->params.recurrent;
@@ -299,11 +299,11 @@ static Status run(const Step *step, bool training, Tensor *const in[], Tensor *o
     out[0] = turned && both ? tensor_permute(both, (const int[]){2, 0, 1, 3}) : both;
     for (int i = 1; i < 3 && turned; i++)
         if (out[i]) out[i] = tensor_transpose(out[i], 0, 1);
-    tensor_free(zeros); // what backward needs, the tape keeps
+    tensor_free(zeros); // the tape keeps what backward needs
     return error_status();
 }
 
-// What must be there build has looked for.
+// build has checked that required inputs are there.
 #define RECURRENT(text)                                                                            \
     { .name = text, .build = build, .run = run, .module = text, .optional = ~1u }
 const Operator onnx_recurrent[] = {

@@ -1,4 +1,4 @@
-// op_reductions.c -- ONNX's reductions, places of extremes, and running sums.
+// op_reductions.c -- ONNX's reductions, argmax and argmin, top-k, and running sums.
 #include <float.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// A pool over whole planes, which the newer exporter writes as the mean that it is.
+// True for a pool over whole planes, which the newer exporter writes as a mean.
 static bool is_pool(const Node *node, Shape in, const ReduceParams *reduce) {
     const char *classes = onnx_recorded(node, "pkg.torch.onnx.class_hierarchy");
     if (strcmp(node->op_type, "ReduceMean") != 0 || !classes || !reduce->keep) return false;
@@ -29,7 +29,7 @@ static Status build_reduce(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, 1);
 }
 
-// One dimension after the other, the last one first, so that the others keep their places.
+// Reduces one dimension after the other, from the last, so that the others keep their indices.
 static Tensor *one_by_one(Tensor *x, const ReduceParams *reduce,
                           Tensor *(*of)(Tensor *x, int dim, bool keep)) {
     for (int dim = TENSOR_MAX_DIMS - 1; dim >= 0; dim--)
@@ -42,7 +42,7 @@ static Tensor *sum(Tensor *x, const ReduceParams *reduce) {
     return tensor_sum_dims(x, reduce->dims, reduce->n_dims, reduce->keep);
 }
 
-// Of halves that are multiplied, until one number is left; of no numbers it is 1.
+// Multiplies halves until one number is left; an empty dimension gives 1.
 static Tensor *product(Tensor *x, int dim, bool keep) {
     int64_t none[TENSOR_MAX_DIMS] = {0}, one[TENSOR_MAX_DIMS] = {0};
     one[dim] = 1;
@@ -57,7 +57,7 @@ static Tensor *product(Tensor *x, int dim, bool keep) {
     return x ? tensor_sum(x, dim, keep) : NULL;
 }
 
-// log(sum(exp(x - m))) + m, with m the largest number, or the largest that is one.
+// log(sum(exp(x - m))) + m, with m the largest number, limited to finite values.
 static Tensor *log_sum_exp(Tensor *x, int dim, bool keep) {
     Tensor *most = tensor_clamp(tensor_detach(tensor_max(x, dim, true)), -FLT_MAX, FLT_MAX);
     Tensor *sums = tensor_log(tensor_sum(tensor_exp(tensor_sub(x, most)), dim, true));
@@ -79,7 +79,7 @@ static Tensor *reduce_by(const char *name, Tensor *x, const ReduceParams *reduce
     return sum(x, reduce);
 }
 
-// Of one number each, as reduce_by.
+// Reduces single numbers: reduce_by without a sum.
 static Tensor *alone(const char *name, Tensor *x) {
     if (strcmp(name, "ReduceL1") == 0 || strcmp(name, "ReduceL2") == 0) return tensor_abs(x);
     if (strcmp(name, "ReduceSumSquare") == 0) return tensor_mul(x, x);
@@ -111,10 +111,10 @@ static Status run_extreme(const Step *step, bool training, Tensor *const in[], T
     return done(most ? tensor_argmax(x, dim, keep) : tensor_argmin(x, dim, keep), out);
 }
 
-// ---- TopK: dim; count: k; flags[0]: the largest; they are always sorted -------------------------
+// ---- TopK: dim; count: k; flags[0]: the largest; the result is sorted ---------------------------
 static Status build_topk(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
-    int64_t k = attribute_int(node, "k", -1); // of old opsets
+    int64_t k = attribute_int(node, "k", -1); // in old opsets
     if (k < 0 && import_ints(import, node, NULL, 1, &k, 1) != 1)
         return error_pending() ? error_status()
                                : import_error(import, STATUS_FORMAT, "it has no k");

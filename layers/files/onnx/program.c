@@ -1,5 +1,5 @@
-// program.c -- what an import found, as steps that run: values get slots, constants tensors,
-// and each slot an end. The tree of layers around them is tree.c's.
+// program.c -- turns an import into steps that run: values get slots, constants become tensors, and
+// each slot gets its last reader. tree.c makes the tree of layers.
 #include <string.h>
 
 #include "layers/files/onnx/graph.h"
@@ -7,7 +7,7 @@
 #include "tensor/memory.h"
 
 // ---- slots ------------------------------------------------------------------------------------
-// Of tied parameters there is one.
+// The value that holds the numbers: tied parameters share one.
 static Value *holder(const Import *import, int at) {
     Value *value = import_value(import, at);
     while (value && value->twin >= 0) value = import->values[value->twin];
@@ -75,7 +75,7 @@ static Status copy_step(const Import *import, const Step *from, RunStep *to) {
     return STATUS_OK;
 }
 
-// From the last step backwards: what is met for the first time ends there.
+// Goes backwards from the last step: the first reader that it meets is a slot's last.
 static Status find_ends(Program *program) {
     bool *met = memory_new((size_t)(program->n_slots + 1) * sizeof *met);
     if (!met) return error_status();
@@ -95,7 +95,7 @@ static Status find_ends(Program *program) {
     return STATUS_OK;
 }
 
-// An input's numbers that made shapes: the model takes no others.
+// Keeps an input's numbers if they determined shapes: the model accepts no others.
 static Status keep_deciding(const Import *import, Program *program, int i) {
     const Value *value = import_value(import, import_find(import, import->about->inputs[i].name));
     if (!value || !value->decides) return STATUS_OK;

@@ -1,5 +1,5 @@
-// run.c -- a model from a file, running: step after step, each in the layer that it belongs
-// to, and what nobody reads any more is let go.
+// run.c -- runs a model from a file, step by step, each in its layer, and releases results after
+// their last reader.
 #include <string.h>
 
 #include "layers/files/onnx.h"
@@ -21,7 +21,7 @@ static Tensor *slot_tensor(const Program *program, int at) {
                            : owner->parameters[slot->index].tensor;
 }
 
-// A result has a handle of its own, so that it may end before what it looks at.
+// Gives a result that is an input a handle of its own, so that it may be released before the input.
 static void part_from_inputs(Tensor *const in[], int n_in, Tensor *out[], int n_out) {
     for (int k = 0; k < n_out; k++)
         for (int i = 0; i < n_in && out[k]; i++)
@@ -31,8 +31,8 @@ static void part_from_inputs(Tensor *const in[], int n_in, Tensor *out[], int n_
             }
 }
 
-// Of a layer that runs by itself, in backward once more. NULL: there are several, and an error is
-// pending.
+// The step of a layer that runs by itself, as backward does for a recomputed one. NULL with an
+// error pending: there are several.
 static const Step *only_step(const Program *program, const Layer *self) {
     const Step *found = NULL;
     int count = 0;
@@ -60,7 +60,7 @@ Status graph_part_forward(Layer *self, Tensor *const in[], int n_in, Tensor *out
     return error_status();
 }
 
-// Inside the sites of the layers around it, so that a report finds it by its path.
+// Runs a step inside the call sites of the layers around it, so that reports show its path.
 static void run_step(Layer *root, const RunStep *step, Tensor *const in[], Tensor *out[]) {
     int outer[MOST_ABOVE], n = 0;
     const Layer *above[MOST_ABOVE];
@@ -76,7 +76,7 @@ static void run_step(Layer *root, const RunStep *step, Tensor *const in[], Tenso
     for (int i = 0; i < n; i++) site_leave(outer[i]);
 }
 
-// Where the host can read them.
+// Checks deciding numbers, if the host can read them.
 static Status check_numbers(const Program *program, int i, Tensor *x) {
     bool readable = x->device->on_host && x->device->has_data && tensor_is_contiguous(x);
     const Deciding *own = &program->decides[i];

@@ -1,8 +1,8 @@
-// sides.c -- how windows move over an image or a sequence, by the attributes that convolutions
-// and pools have in common.
+// sides.c -- the movement of windows over an image or a sequence, by the attributes that
+// convolutions and pools share.
 #include "layers/files/onnx/import.h"
 
-// So that no sum or product of these overflows.
+// Bounds a number so that no sum or product of several overflows.
 static bool is_sane(int64_t number, int64_t least) {
     return number >= least && number <= INT32_MAX;
 }

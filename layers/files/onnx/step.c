@@ -1,5 +1,5 @@
-// step.c -- what a step reads: its inputs, and which of them are parameters of the layer that
-// it belongs to. What a node becomes is node.c's.
+// step.c -- the inputs of a step, and which of them are parameters of its layer. node.c makes steps
+// of nodes.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -57,19 +57,19 @@ static bool is_vector(Shape shape) {
 }
 
 static void promote(Import *import, const Step *step, Value *value, const char *role) {
-    float nothing = strcmp(role, "weight") == 0 ? 1.0f : 0.0f; // what does nothing in a norm
+    float nothing = strcmp(role, "weight") == 0 ? 1.0f : 0.0f; // a norm's neutral value
     bool norm = strstr(step->op->name, "Normalization") != NULL;
     bool added = value->initial && is_vector(value->shape) && !value->folded &&
-                 !onnx_name_is_path(value->name); // else the name has said that it is a buffer
+                 !onnx_name_is_path(value->name); // else its name marks a buffer
     bool summed = strcmp(step->op->name, "Einsum") == 0 && !value->folded &&
                   !value_is_uniform(import, value) && !value_is_formula(import, value);
     bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
-                  value_is_formula(import, value); // as a pool that blurs has
+                  value_is_formula(import, value); // as a blurring pool has
     bool placed = step->op->module || added || summed;
     if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored ||
         learned_is_made(import, value) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
-        (norm && value_is_all(import, value, nothing))) // as an instance norm has of a group's
+        (norm && value_is_all(import, value, nothing))) // as in a group norm's instance norm
         return;
     learned_anew(import, value);
 }
@@ -95,12 +95,12 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     return step_input(import, step, at);
 }
 
-// The older exporter gives each parameter the name that is its own: who reads one by it shares it.
+// The older exporter keeps a parameter's own name: a node that reads it by that name shares it.
 static bool is_called_again(const Value *value, const Node *node) {
     return onnx_name_is_path(value->name) && node->name[0] == '/';
 }
 
-// The copy that the same layer made of it when it was called before, for that role; else -1.
+// The copy that an earlier call of the same layer made of it, for that role; else -1.
 static int copy_before(const Import *import, const Value *value, const Node *node,
                        const char *role) {
     for (int i = import->n_values - 1; i >= 0; i--) {
@@ -113,7 +113,7 @@ static int copy_before(const Import *import, const Value *value, const Node *nod
     return -1;
 }
 
-// The same numbers once more, as a constant; -1 with an error pending.
+// A copy of the numbers, as a constant; -1 with an error pending.
 static int copy_of(Import *import, int at) {
     const Value *value = import->values[at];
     if (import_copies(import, value, shape_numel(value->shape))) return -1;
@@ -135,8 +135,8 @@ static void play_role(Import *import, int at, const char *role) {
     import->values[at]->role_step = import->n_steps;
 }
 
-// A product or sum of the layer's own says nothing of its name: what it has, and nobody has read,
-// is another parameter that was as much alike. Where there is none the layer reads `again`.
+// A layer's own product or sum does not show the parameter's name: a recorded one of the layer that
+// nobody has read yet is another with equal numbers. Without one, the layer reads `again`.
 static int next_of_layer(Import *import, int at, const Node *node, const char *role, int again) {
     bool named = strcmp(node->op_type, "Mul") != 0 && strcmp(node->op_type, "Add") != 0;
     char *path =
@@ -152,7 +152,7 @@ static int next_of_layer(Import *import, int at, const Node *node, const char *r
     return copy;
 }
 
-// What nobody has read before may still be of another layer, which does so later.
+// Numbers without an earlier reader may still belong to another layer, which reads them later.
 static int first_reader(Import *import, int at, const Node *node, const char *role) {
     char *own;
     Owner owner = told_owner(import, import->values[at], node, role, &own);
@@ -177,9 +177,9 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
     return copy;
 }
 
-// Exporters store equal numbers once. Those that are all alike (a fresh norm's ones, a bias's
-// zeros) and belong to several layers, or to copies of a block, were no tied weights: each has its
-// own, or a constant, where the exporter recorded that the layer has no parameter of that name.
+// Exporters store equal numbers once. Constant ones (a fresh norm's ones, a bias's zeros) that
+// belong to several layers, or to copies of a block, were not tied: each layer gets its own, or a
+// constant, where the record says that it has no parameter of that name.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
     const Node *user = import->steps[value->role_step]->node;
@@ -215,8 +215,8 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     return copy;
 }
 
-// A number for each channel, which the exporter stores with ones around so that they broadcast: in
-// PyTorch it is a vector. Only where nobody else reads it as it is.
+// Makes one number per channel, stored with ones around it for broadcasting, PyTorch's vector; only
+// where no other node reads the stored shape.
 void value_flatten(Value *value) {
     if (value->kind == VALUE_PARAMETER && value->readers == 1 && !value->flipped)
         value->shape = SHAPE(shape_numel(value->shape));
@@ -244,7 +244,7 @@ Status step_weights(Import *import, const Node *node, Step *step, int n,
     return STATUS_OK;
 }
 
-// Is it a parameter, too, or another layer's? Zeros and ones of fresh norms are stored once.
+// True if it is a parameter, too, or belongs to another layer. Equal numbers are stored once.
 static bool is_anothers(const Import *import, const Value *state, const Node *node) {
     if (!state->is_state)
         return state->placed || state->role ||
@@ -268,7 +268,7 @@ Status step_state(Import *import, const Node *node, Step *step, int i, const cha
         state = import->values[before];
         state->held = true;
     }
-    state->kind = VALUE_PARAMETER; // but no gradient's
+    state->kind = VALUE_PARAMETER; // without a gradient
     state->is_state = true;
     if (!state->role) play_role(import, step->in[i], role);
     return STATUS_OK;

@@ -1,11 +1,11 @@
-// ties.c -- which parameters of a file are one: exporters store numbers again that they turned, or
-// that a layer reads under several names.
+// ties.c -- which parameters of a file are tied: exporters store numbers again that they
+// transposed, or that a layer reads under several names.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-// As the file has them; `turned`: one is the other's transpose.
+// Compares them as stored; `turned`: a is compared with the transpose of b.
 static bool equal_numbers(Import *import, const Value *a, const Value *b, bool turned,
                           bool *varied) {
     int64_t n = shape_numel(a->shape);
@@ -30,26 +30,26 @@ bool onnx_same_numbers(Import *import, const Value *a, const Value *b) {
     return equal_numbers(import, a, b, false, &varied);
 }
 
-// As they are here. Of those that are all alike it is no tie.
+// True if they are equal as used here. Numbers that are all equal do not show a tie.
 static bool same_numbers(Import *import, const Value *a, const Value *b) {
     bool varied;
     return equal_numbers(import, a, b, a->flipped != b->flipped, &varied) && varied;
 }
 
-// The same, of one that is the other's transpose here.
+// True if one is the other's transpose as used here, under the same condition.
 static bool turned_numbers(Import *import, const Value *a, const Value *b) {
     bool varied;
     return equal_numbers(import, a, b, a->flipped == b->flipped, &varied) && varied;
 }
 
-// (rows, columns) as it is here.
+// The shape (rows, columns) as used here.
 static Shape shape_here(const Value *value) {
     Shape shape = value->shape;
     return value->flipped ? SHAPE(shape.dims[1], shape.dims[0]) : shape;
 }
 
-// A table of rows, as of an embedding, whose numbers are a product's weights, too: exporters store
-// them twice, once turned.
+// Ties a product's weights to an embedding's table with the same numbers: exporters store them
+// twice, once transposed.
 static void tie_to_table(Import *import, int at) {
     const Value *table = import->values[at];
     if (table->shape.ndim != 2 || table->flipped) return;
@@ -64,8 +64,8 @@ static void tie_to_table(Import *import, int at) {
     }
 }
 
-// Weights of a layer that was called again: the newer exporter turns and stores them again, the
-// older one names them again. What the model does itself, in no layer, says nothing of that.
+// Ties weights of a layer that was called again: the newer exporter transposes and stores them
+// again, the older one names them again. For weights outside any layer it does nothing.
 static void tie_to_last_call(Import *import, int at) {
     Value *value = import->values[at];
     const char *path = import->steps[value->role_step]->path;
@@ -81,7 +81,7 @@ static void tie_to_last_call(Import *import, int at) {
     }
 }
 
-// Products by `from` are products by the transpose of what `to` is.
+// Makes products by `from` products by the transpose of `to`.
 static void multiply_turned(Import *import, int from, int to) {
     for (int i = 0; i < import->n_steps; i++) {
         Step *step = import->steps[i];
@@ -94,8 +94,8 @@ static void multiply_turned(Import *import, int from, int to) {
     }
 }
 
-// A layer's weight that is another's transpose (a decoder's, the encoder's) the newer exporter
-// turned and stored once more: under no name of its own, and as made of the one that has it.
+// Ties a layer's weight to another's transpose (a decoder's to the encoder's): the newer exporter
+// stores it transposed under no name of its own, recorded as made from the other.
 static void tie_to_name(Import *import, int at) {
     Value *value = import->values[at];
     if (!step_is(import->steps[value->role_step], "Linear") || value->shape.ndim != 2) return;

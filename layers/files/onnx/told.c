@@ -1,5 +1,5 @@
-// told.c -- what the newer exporter records beside the numbers: which names are parameters and
-// which are buffers, what it made from others, and the biases of zeros that it took away.
+// told.c -- the newer exporter's record beside the numbers: which names are parameters and which
+// buffers, what was folded from others, and which biases of zeros it removed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct Target {
     const char *name;
     size_t length;
     bool learned;
-    int order; // in which it was recorded
+    int order; // position in the record
     bool claimed;
 } Target;
 
@@ -30,8 +30,8 @@ static int by_name(const void *a, const void *b) {
     return (left->length > right->length) - (left->length < right->length);
 }
 
-// Where the word is met last before `end`; NULL: nowhere. It looks no further than that: a text of
-// many names is read once.
+// The last occurrence of the word before `end`; NULL: none. It searches backwards from `end`, so a
+// text of many names is read once.
 static const char *last_before(const char *text, const char *end, const char *word) {
     size_t n = strlen(word);
     for (const char *at = end; (size_t)(at - text) >= n; at--)
@@ -68,8 +68,8 @@ Told told_of(const Import *import, const char *name, size_t length) {
 
 static const char made_from[] = "pkg.onnxscript.optimizer.folded_from";
 
-// Claims the parameters in a list such as "['fc.weight', 'val_3']", and returns how many there are.
-// *last is the last of them; *others tells whether other recorded names stand there, too.
+// Claims the parameters in a list such as "['fc.weight', 'val_3']", and returns their number. *last
+// is the last of them; *others tells whether the list has other recorded names, too.
 static int made_of(const Import *import, const char *names, const Target **last, bool *others) {
     int count = 0;
     *others = false;
@@ -101,7 +101,7 @@ Status told_read(Import *import) {
     qsort(import->targets, (size_t)count, sizeof(Target), by_name);
     const Target *last;
     bool others,
-        named = true; // where no parameter is recorded; else another program may have renamed them
+        named = true; // if no parameter is recorded; else a program may have renamed them
     for (int i = 0; i < count; i++) named = named && !import->targets[i].learned;
     for (size_t i = 0; i < graph->n_initializer && !named; i++) {
         const char *name = graph->initializer[i]->name;
@@ -121,7 +121,7 @@ void told_claim(Import *import, const char *name) {
     if (found) found->claimed = true;
 }
 
-// The next parameter that nothing in the file has, from *at on.
+// Returns the next parameter, from *at on, that nothing in the file has.
 char *told_unclaimed(const Import *import, int *at) {
     while (import->recorded && *at < import->n_targets) {
         const Target *target = &import->targets[(*at)++];
@@ -130,14 +130,14 @@ char *told_unclaimed(const Import *import, int *at) {
     return NULL;
 }
 
-// Weights and biases are found by their roles.
+// True for weights and biases, which are found by their roles.
 static bool has_role(const Target *target, size_t from) {
     size_t n = target->length - from;
     return (n == 6 && memcmp(target->name + from, "weight", 6) == 0) ||
            (n == 4 && memcmp(target->name + from, "bias", 4) == 0);
 }
 
-// Names below the layer's lie side by side, in order.
+// Names inside a layer are adjacent in the sorted list.
 char *told_sibling(Import *import, const Node *node) {
     char *layer = import->recorded ? onnx_path_of_node(node) : NULL, *path = NULL;
     size_t n = layer ? strlen(layer) : 0;
@@ -169,18 +169,18 @@ bool told_before(const Import *import, const char *name, const char *other) {
     return left && right && left->order < right->order;
 }
 
-// ---- what was made from others ----------------------------------------------------------------
+// ---- values made from others ------------------------------------------------------------------
 enum { SEEN = 1 << 16 };
 
-// By their bits, so that NaN has a place, too.
+// Orders floats by their bits, so that NaN has a place, too.
 static int by_bits(const void *a, const void *b) {
     uint32_t left = math_to_bits(*(const float *)a), right = math_to_bits(*(const float *)b);
     return (left > right) - (left < right);
 }
 
-// Does it have the numbers of what it was made from, moved? Where many are alike, rows were read by
-// ids, or repeated, and how many there were is lost. Those that are all alike say nothing: along
-// one dimension they are taken for all of them. What lies together is enough to see it.
+// True if the value has the numbers of its source, moved. If many are equal, rows were looked up by
+// ids or repeated, and the original count is lost. Numbers that are all equal give no evidence: a
+// value of one dimension then counts as complete. The first SEEN numbers are enough.
 static bool is_rearranged(Import *import, Value *value) {
     int64_t n = shape_numel(value->shape), most = 1 << 26, different = 1, longest = 1;
     for (int i = 0; i < value->shape.ndim; i++)
@@ -205,11 +205,11 @@ static Status apply(Import *import, Value *value, const char *names) {
     value->folded = parameters > 0;
     if (parameters == 1 && !value->path)
         value->path = onnx_path_checked(onnx_part(last->name, last->length));
-    // Where the parameter itself is stored, too, what has not as many numbers is none.
+    // If the parameter itself is stored, too, a value of another size is not the parameter.
     const Value *of = value->path ? import_value(import, import_find(import, value->path)) : NULL;
     bool apart = of && of->initial && shape_numel(of->shape) != n;
     value->fixed = parameters == 0 || apart;
-    // A buffer may have named rows of it; else it was computed with.
+    // A recorded buffer may be the index of rows; otherwise it took part in a computation.
     bool picked = !others || onnx_name_is_moved(value->name);
     bool whole = parameters == 1 && picked && !apart && onnx_is_float(value->type) &&
                  is_rearranged(import, value);
@@ -229,7 +229,7 @@ Status told_apply(Import *import) {
     return error_status();
 }
 
-// The path of what the layer calls `role`, where that is a parameter; else NULL.
+// The path of the layer's `role`, where that is a parameter; else NULL.
 static char *own_path(const Import *import, const char *layer, const char *dot, const char *role) {
     size_t room = strlen(layer) + strlen(dot) + strlen(role) + 1;
     char *path = layer[0] ? memory_new(room) : NULL;
@@ -240,8 +240,8 @@ static char *own_path(const Import *import, const char *layer, const char *dot, 
     return NULL;
 }
 
-// Has the layer a parameter that a step of it calls so? What attention multiplies by in itself is
-// its projections'.
+// True if the layer has a parameter with this role. The weights that attention multiplies by itself
+// belong to its projections.
 static bool has_parameter(const Import *import, const char *layer, const char *role) {
     static const char *const between[] = {".", ".out_proj.", ".in_proj_"};
     bool has = false;
@@ -253,9 +253,9 @@ static bool has_parameter(const Import *import, const char *layer, const char *r
     return has;
 }
 
-// The exporter stores what layers share under the last of their names, in the order of its record,
-// and what is only alike under the first: who comes before the name that it has, shares it. What it
-// computed from parameters it stores under the name of the first that runs.
+// The exporter stores shared weights under the last of their names, in the order of its record, and
+// merely equal ones under the first. So a layer shares them if its own name comes before theirs.
+// Numbers computed from parameters get the name of the first user that runs.
 static bool is_shared(const Import *import, const Value *value, const char *own, const char *path) {
     bool computed = strcmp(path, value->name) != 0, first = value->role == NULL;
     if (strcmp(own, path) == 0) return !first && (!computed || value->tied);
@@ -296,7 +296,7 @@ Owner told_owner(Import *import, Value *value, const Node *node, const char *rol
 }
 
 // ---- biases -----------------------------------------------------------------------------------
-// "fc.weight" to "fc.bias"; of a weight without a path, what its node's layer has.
+// "fc.weight" to "fc.bias"; for a weight without a path, the node's layer gives the path.
 static char *bias_path(const Value *weight, const Node *node) {
     const char *path = weight->kind == VALUE_PARAMETER ? value_path(weight) : NULL;
     char *scope = path ? memory_copy_string(path) : onnx_path_of_node(node);
@@ -313,20 +313,20 @@ Status told_bias(Import *import, const Node *node, Step *step, int64_t count) {
     if (!rule || !strstr(rule, "RemoveOptionalBias") || step->n_in < 3 || step->in[2] >= 0 ||
         count < 1)
         return STATUS_OK;
-    // Where nothing is recorded (a file of another opset than the exporter's own), a product had
-    // one, and a convolution most often none: for those the exporter writes zeros first.
+    // Without a record (the opset is not the exporter's own) a product had a bias, and a
+    // convolution most often none: the exporter writes zeros for a convolution without one.
     bool conv = strncmp(node->op_type, "Conv", 4) == 0;
     char *path = bias_path(import->values[step->in[1]], node);
     bool has =
         path && (import->recorded ? told_of(import, path, strlen(path)) == TOLD_LEARNED : !conv);
     int at =
-        has ? import_find(import, path) : VALUE_ABSENT; // it is of a layer that is called again
+        has ? import_find(import, path) : VALUE_ABSENT; // found: of a layer that is called again
     bool fresh = has && at < 0;
     if (fresh) at = import_value_new(import, path);
     if (fresh && at >= 0) {
         Value *bias = import->values[at];
         told_claim(import, path);
-        bias->kind = VALUE_PARAMETER; // and stored nowhere: zeros
+        bias->kind = VALUE_PARAMETER; // not stored: zeros
         bias->path = path;
         bias->type = ONNX_FLOAT;
         bias->shape = SHAPE(count);

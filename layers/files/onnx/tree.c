@@ -1,5 +1,5 @@
 // tree.c -- the tree of layers of a model from a file: one for each module that the exporter
-// recorded, with the parameters that are its own.
+// recorded, with the module's own parameters.
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static GraphLayer *part_new(Program *program, const char *type, size_t length, b
     self->layer.type = &self->type;
     self->program = program;
     set_type(&self->layer, type, length);
-    if (!self->type_name) { // the program stays the caller's
+    if (!self->type_name) { // the caller still owns the program
         self->program = NULL;
         layer_free(&self->layer);
         return NULL;
@@ -52,8 +52,8 @@ static Layer *child_new(Layer *root, Layer *parent, const char *name) {
     return part && !layer_add_child(parent, name, &part->layer) ? &part->layer : NULL;
 }
 
-// The layer of a path, made where there is none, with all above it. What would be below a parameter
-// stays beside it: only names that are not PyTorch's say so.
+// The layer of a path, made with all layers above it if missing. A path below a parameter gives the
+// layer that has it: only names unlike PyTorch's lead there.
 static Layer *layer_at(Layer *root, const char *path) {
     Layer *layer = root;
     while (layer && path[0]) {
@@ -75,7 +75,7 @@ static Layer *layer_at(Layer *root, const char *path) {
 // ---- types ------------------------------------------------------------------------------------
 static bool has_type(const Layer *layer) { return strcmp(layer->type->name, "Module") != 0; }
 
-// The i-th of "['a', 'b']"; NULL: there is none.
+// The i-th element of "['a', 'b']"; NULL: there is none.
 static const char *quoted(const char *list, int i, size_t *length) {
     const char *at = strchr(list, '\'');
     for (; at; at = strchr(at, '\'')) {
@@ -90,7 +90,7 @@ static const char *quoted(const char *list, int i, size_t *length) {
     return NULL;
 }
 
-// The newer exporter says of which class each module around a node is.
+// Sets types from the newer exporter's record of the class of each module around a node.
 static void types_of_classes(Layer *root, const Node *node) {
     const char *scopes = onnx_recorded(node, "pkg.torch.onnx.name_scopes");
     const char *classes = onnx_recorded(node, "pkg.torch.onnx.class_hierarchy");
@@ -112,8 +112,8 @@ static void types_of_classes(Layer *root, const Node *node) {
     }
 }
 
-// A layer of one step, which PyTorch has as a layer, is that. "Conv2d" has a name for each number
-// of dimensions behind the channels.
+// Gives a layer of one step the type of PyTorch's layer for it. "Conv2d" becomes "Conv1d" or
+// "Conv3d" by the number of dimensions after the channels.
 static void type_of_step(const Import *import, const Step *step, Layer *layer) {
     const char *type = step->op->module;
     const Value *in = import_value(import, step->in[0]);
@@ -141,7 +141,7 @@ static void name_types(Import *import, Layer *root, Program *program) {
 }
 
 // ---- parameters -------------------------------------------------------------------------------
-// The rows of it that are this parameter's, gate after gate.
+// Copies this parameter's rows of the stored numbers, gate after gate.
 static Status fill_rows(Import *import, const Value *value, Tensor *tensor) {
     const GateRows *rows = &value->rows;
     int64_t each = rows->each * rows->columns;
@@ -198,8 +198,8 @@ static Tensor *parameter_new(Import *import, const Value *value) {
     return NULL;
 }
 
-// "weight_7": the first number that is free; as numbers follow one another, without asking for
-// each.
+// "weight_7": the first free number, found by doubling and bisection, as the numbers are
+// consecutive.
 static void number_name(const Layer *layer, const char *role, char name[64]) {
     int taken = 1, next = 2;
     const char *stem = role ? role : "weight";
@@ -218,7 +218,7 @@ static void number_name(const Layer *layer, const char *role, char name[64]) {
     snprintf(name, 64, "%.40s_%d", stem, next);
 }
 
-// What a linear layer's weight is called by its bias: "in_proj_weight" by "in_proj_bias".
+// Names a linear layer's weight after its bias: "in_proj_weight" with "in_proj_bias".
 static void name_by_bias(const Import *import, const Step *user, char name[64]) {
     bool linear = step_is(user, "Linear") && user->n_in > 2 && strcmp(name, "weight") == 0;
     const Value *bias = linear ? import_value(import, user->in[2]) : NULL;
@@ -229,13 +229,13 @@ static void name_by_bias(const Import *import, const Step *user, char name[64]) 
         snprintf(name, 64, "%.*sweight", (int)(n - end), own);
 }
 
-// Its own name where it is PyTorch's; else what its user calls it, in that one's layer.
+// Finds a parameter's layer and name: its own if PyTorch's, else its user's layer and its role.
 static Layer *place_of(Import *import, Layer *root, const Value *value, char name[64]) {
     const char *known = value_path(value), *dot = known ? strrchr(known, '.') : NULL;
     char *path = NULL;
     if (known) {
         const char *own = dot ? dot + 1 : known;
-        bool folded = strcmp(own, "weight_bias") == 0; // a norm's, folded in
+        bool folded = strcmp(own, "weight_bias") == 0; // a folded norm's
         snprintf(name, 64, "%s", folded ? "bias" : own);
         path = memory_copy_string(known);
         if (path) path[dot ? dot - known : 0] = '\0';
@@ -268,7 +268,7 @@ static Status add_parameter(Import *import, Layer *root, Program *program, Value
     return status;
 }
 
-// A tied one under its other path, too, where it has one.
+// Adds a tied parameter under its other path, if it has one.
 static Status add_twin(Import *import, Layer *root, Program *program, const Value *value) {
     char name[64];
     const Value *holder = import->values[value->twin];
@@ -282,7 +282,7 @@ static Status add_twin(Import *import, Layer *root, Program *program, const Valu
 
 static void count_step(GraphLayer *part) { part->type.in_steps = ++part->n_steps != 1; }
 
-// ---- all of it --------------------------------------------------------------------------------
+// ---- the whole tree ---------------------------------------------------------------------------
 Layer *graph_tree_new(Import *import, Program *program) {
     GraphLayer *self = part_new(program, "Graph", 5, true);
     if (!self) {

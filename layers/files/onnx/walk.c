@@ -1,5 +1,5 @@
-// walk.c -- over the nodes of a graph in their order, after what is stored and what comes in
-// has been noted. What one node becomes is node.c's, and what comes in inputs.c's.
+// walk.c -- visits the nodes of a graph in order, after noting stored numbers and inputs. node.c
+// handles a single node, inputs.c the inputs.
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static Status bad_name(const Import *import, const char *name) {
     return error_set(STATUS_FORMAT, "onnx: %s: \"%s\" is computed twice", import->path, name);
 }
 
-// ---- what is stored ---------------------------------------------------------------------------
+// ---- stored numbers ---------------------------------------------------------------------------
 static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     const char *name = stored->name;
     if (!name || !name[0])
@@ -27,7 +27,7 @@ static Status add_stored(Import *import, const Onnx__Tensor *stored) {
     return learned_by_name(import, value);
 }
 
-// ---- who reads what ---------------------------------------------------------------------------
+// ---- readers of values ------------------------------------------------------------------------
 static Status add_outputs(Import *import, const Node *node) {
     for (size_t i = 0; i < node->n_output; i++) {
         const char *name = node->output[i];
@@ -43,7 +43,7 @@ static void count_use(const Import *import, const char *name) {
     if (value) value->readers = ++value->uses;
 }
 
-// What the file says of the types of what its nodes give: what has a shape comes first.
+// Notes the file's types of its nodes' results; a type with a shape takes precedence.
 static void note_recorded(const Import *import, Onnx__ValueInfo *const infos[], size_t n) {
     for (size_t i = 0; i < n; i++) {
         Value *value = import_value(import, import_find(import, infos[i]->name));
