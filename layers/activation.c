@@ -2,7 +2,7 @@
 #include "layers/layer.h"
 #include "tensor/op.h"
 
-// Name and parameters are the op's, so every layer brings its own type.
+// Name and parameters come from the op, so every layer has a type of its own.
 typedef struct ActivationLayer {
     Layer layer;
     LayerType type;

@@ -1,5 +1,5 @@
-// attention.c -- attention with several heads: three products in one, each head by itself, and a
-// product that joins them
+// attention.c -- attention with several heads: one product for queries, keys and values, the heads
+// separately, and a product that joins them
 #include "layers/attention.h"
 
 #include "layers/init.h"
@@ -10,7 +10,7 @@
 typedef struct MultiheadAttention {
     Layer layer;
     int64_t embed_dim, num_heads, kdim, vdim;
-    bool has_bias, causal, by_formula, apart; // apart: a weight for each of the three
+    bool has_bias, causal, by_formula, apart; // apart: three separate weights
     float dropout;
 } MultiheadAttention;
 
@@ -21,7 +21,7 @@ static const LayerAttribute attributes[] = {
     {"dropout", ATTRIBUTE_REAL, offsetof(MultiheadAttention, dropout)},
     {"causal", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, causal)},
     {"by_formula", ATTRIBUTE_FLAG, offsetof(MultiheadAttention, by_formula)},
-    {"kdim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, kdim)}, // only where they are others
+    {"kdim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, kdim)}, // only if not embed_dim
     {"vdim", ATTRIBUTE_INTEGER, offsetof(MultiheadAttention, vdim)},
 };
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
@@ -31,7 +31,7 @@ MultiheadAttentionOptions multihead_attention_defaults(void) {
 }
 
 // ---- heads ----------------------------------------------------------------------------------
-// What is not needed any more goes before the next is made: the tape keeps what backward reads.
+// Releases a tensor before the next one is made: the tape keeps what backward reads.
 static Tensor *then(Tensor *next, Tensor *used) {
     if (used && next != used) tensor_release(used);
     return next;
@@ -66,8 +66,8 @@ typedef struct Heads {
     Tensor *of[3]; // queries, keys, values: (b, heads, s, d)
 } Heads;
 
-// One product for all three of a self-attention; else one each, with its third of the weight, or
-// its own.
+// Self-attention uses one product for all three; otherwise there is one each, by its third of the
+// weight or its own weight.
 static Heads project(const MultiheadAttention *self, Tensor *const in[3]) {
     const Parameter *own_of = self->layer.parameters;
     Tensor *weight = own_of[0].tensor;

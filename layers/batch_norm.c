@@ -1,5 +1,5 @@
-// batch_norm.c -- normalises each channel: by the batch while it trains, and then by the running
-// statistics that it kept
+// batch_norm.c -- normalises each channel: in training by the batch, and in evaluation by the
+// running statistics that training kept
 #include <math.h>
 
 #include "layers/layers2d.h"
@@ -32,7 +32,7 @@ static Tensor *normalise(Layer *self, Tensor *x) {
     Tensor *bias = norm->affine ? self->parameters[1].tensor : NULL;
     RunningStatistics running = {.momentum = norm->momentum};
     bool evaluates = norm->tracks && !self->training;
-    bool follow = norm->tracks && !autograd_recomputing(); // else they did the first time
+    bool follow = norm->tracks && !autograd_recomputing(); // else the first time updated them
     if (evaluates || follow) {
         running.mean = self->buffers[0].tensor;
         running.variance = self->buffers[1].tensor;

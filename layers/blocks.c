@@ -1,5 +1,5 @@
-// blocks.c -- small blocks inside modern networks: a learned scale per channel, and a gate per
-// channel that looks at the whole image
+// blocks.c -- small blocks of modern networks: a learned scale per channel, and a gate per channel
+// computed from the whole image
 #include "layers/containers.h"
 #include "layers/layers2d.h"
 #include "layers/parts.h"

@@ -1,5 +1,5 @@
-// containers.c -- layers that run others: one after the other, around a sum, side by side. They
-// have no parameters and no formula; what they add themselves is an op.
+// containers.c -- layers that run others: in order, around a sum, side by side. They have no
+// parameters and no cost formula; their own work is ops.
 #include "layers/containers.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ Tensor *layer_run_in_order(Layer *self, Tensor *const in[], int n_in) {
     memcpy(given, in, (size_t)n_in * sizeof(given[0]));
     for (int i = 0; i < self->n_children && given[0]; i++) {
         Tensor *x = given[0], *y = layer_forward_many(self->children[i], given, n_in);
-        if (y != x && x != in[0]) tensor_release(x); // what backward needs, the tape keeps
+        if (y != x && x != in[0]) tensor_release(x); // the tape keeps what backward needs
         given[0] = y;
     }
     return given[0];

@@ -1,4 +1,4 @@
-// conv1d.c -- convolution of sequences, as a layer; what layers of convolutions print and check
+// conv1d.c -- convolution of sequences, as a layer; printing and checks for all convolution layers
 #include "layers/layers1d.h"
 #include "layers/parts.h"
 
@@ -28,7 +28,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return tensor_conv1d(in[0], self->parameters[0].tensor, bias, conv->options);
 }
 
-// "name=(1, 2)" of the last `dims` of two numbers, where they are not all `usual`.
+// Prints "name=(1, 2)", with the last `dims` of two numbers, unless all are `usual`.
 static void print_pair(FILE *file, const char *name, const int64_t n[2], int dims, int64_t usual) {
     if (n[1] == usual && (dims == 1 || n[0] == usual)) return;
     if (dims == 1)
@@ -46,7 +46,7 @@ void layer_print_convolution(FILE *file, const int64_t channels[2], const int64_
     print_pair(file, "padding", (const int64_t[]){o->padding_top, o->padding_left}, dims, 0);
     if (o->padding_bottom != o->padding_top || o->padding_right != o->padding_left)
         print_pair(file, "padding_after", (const int64_t[]){o->padding_bottom, o->padding_right},
-                   dims, -1); // PyTorch has the same on both sides only
+                   dims, -1); // PyTorch's padding is the same on both sides
     print_pair(file, "dilation", (const int64_t[]){o->dilation_h, o->dilation_w}, dims, 1);
     print_pair(file, "output_padding", output_padding, dims, 0);
     if (o->groups != 1) fprintf(file, ", groups=%lld", (long long)o->groups);

@@ -6,7 +6,7 @@
 typedef struct ConvTranspose {
     Layer layer;
     int64_t in_channels, out_channels, kernel_h, kernel_w;
-    ConvTranspose2dOptions options; // of a sequence: those along the width
+    ConvTranspose2dOptions options; // for sequences: those along the width
     bool has_bias;
 } ConvTranspose;
 
@@ -89,7 +89,7 @@ static const LayerType transpose1d_type = {.name = "ConvTranspose1d",
                                            .print = print,
                                            .mixes_positions = true};
 
-// The weight's fan in is counted as PyTorch does, by its second size.
+// As in PyTorch, the weight's fan in comes from its second size.
 static Layer *transpose_new(const LayerType *type, ConvTranspose of, Shape weight) {
     int64_t groups = of.options.conv.groups;
     if (layer_check_convolution(type->name, (const int64_t[]){of.in_channels, of.out_channels},

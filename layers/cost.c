@@ -1,4 +1,4 @@
-// cost.c -- adds up the costs of what a layer runs in a dry run, which is dry_run.c's.
+// cost.c -- adds up the costs of the ops that a layer runs in a dry run (dry_run.c).
 #include "layers/cost.h"
 #include "tensor/given.h"
 
@@ -43,7 +43,7 @@ static Status run(Layer *layer, Tensor *const in[], int n_in, LayerCost *cost) {
     return status;
 }
 
-// Bit i: in[i] is a result on whose graph backward would go on. Its twin is a leaf.
+// Bit i: in[i] is a recorded result, through which backward would continue. Its twin is a leaf.
 static uint64_t recorded(Tensor *const in[], int n_in) {
     uint64_t found = 0;
     for (int i = 0; i < n_in && i < 64; i++)

@@ -21,11 +21,11 @@ static void twin_free(void *twin) {
     layer_dismantle(self);
 }
 
-// NULL: out of memory. *copied is raised as names come, so that what there is can be freed.
+// NULL: out of memory. *copied counts the entries so far, so that they can be freed.
 static Parameter *copy_list(const Parameter *list, int count, int *copied) {
     Parameter *copies = memory_new((size_t)count * sizeof(Parameter));
     for (int i = 0; copies && i < count && !error_pending(); i++) {
-        copies[i].tensor = tensor_retain(list[i].tensor); // an owner of the twin
+        copies[i].tensor = tensor_retain(list[i].tensor); // the twin owns a reference, too
         copies[i].name = memory_copy_string(list[i].name);
         copies[i].unsaved = list[i].unsaved;
         *copied = i + 1;
@@ -48,8 +48,8 @@ static Status copy_children(Layer *twin, const Layer *original) {
     return STATUS_OK;
 }
 
-// Its own numbers and flags are a copy of the original's; what it points to is seen through its own
-// door. Type.free is not called for it.
+// A twin copies the original's numbers and flags; pointers lead to objects that have twins of their
+// own. Type.free is not called for it.
 static Layer *twin_of(Layer *layer) {
     if (layer->dry_depth == shadow_depth()) return layer;
     Layer *twin = shadow_find(layer);
@@ -70,7 +70,7 @@ static Layer *twin_of(Layer *layer) {
     twin->buffers = copy_list(layer->buffers, layer->n_buffers, &twin->n_buffers);
     if (twin->recompute) layer_recompute_mark(twin);
     if (error_pending() || copy_children(twin, layer)) {
-        twin_free(twin); // half a twin must not be met
+        twin_free(twin); // half a twin must not stay
         return NULL;
     }
     return shadow_add(layer, twin, twin_free) ? NULL : twin;

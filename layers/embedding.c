@@ -3,8 +3,8 @@
 
 typedef struct Embedding {
     Layer layer;
-    int64_t num_embeddings, embedding_dim; // rows of the table, and features of each
-    int64_t padding_idx;                   // of a padded one
+    int64_t num_embeddings, embedding_dim; // rows of the table, and features per row
+    int64_t padding_idx;                   // for the padded type
 } Embedding;
 
 static const LayerAttribute attributes[] = {
@@ -35,7 +35,7 @@ static const LayerType padded_type = {.name = "Embedding",
                                       .n_attributes = 3,
                                       .forward = forward_padded};
 
-// Padding begins with 0.
+// Sets the padding row to 0.
 static Layer *clear_row(Layer *self, int64_t row) {
     Scope *scope = scope_open();
     no_grad_begin();

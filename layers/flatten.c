@@ -1,4 +1,4 @@
-// flatten.c -- several neighbouring dimensions seen as one; a view, as a layer
+// flatten.c -- several adjacent dimensions seen as one; a view, as a layer
 #include "layers/layer.h"
 
 typedef struct Flatten {
@@ -17,7 +17,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Flatten *flatten = (Flatten *)self;
     (void)n_in;
     Shape shape = in[0]->shape, flat = {0};
-    if (shape.ndim == 0) shape = SHAPE(1); // PyTorch, too, sees a scalar as one element
+    if (shape.ndim == 0) shape = SHAPE(1); // like PyTorch, a scalar counts as one element
     int64_t start = from_start(flatten->start_dim, shape.ndim);
     int64_t end = from_start(flatten->end_dim, shape.ndim);
     if (start < 0 || start > end || end >= shape.ndim) {

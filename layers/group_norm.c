@@ -5,7 +5,7 @@
 
 typedef struct ChannelNorm {
     Layer layer;
-    int64_t groups, channels; // groups: of a group norm
+    int64_t groups, channels; // groups: for a group norm
     int ndim;                 // of x, in an instance norm
     float epsilon;
     bool affine;

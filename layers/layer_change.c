@@ -1,5 +1,5 @@
-// layer_change.c -- what changes a model that is made already, by path: a layer is found,
-// parameters are tied, frozen and thawed.
+// layer_change.c -- changes to a finished model, by path: finding layers, tying, freezing and
+// thawing parameters.
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "layers/parts.h"
 #include "tensor/given.h"
 
-// As deep as the path names layers; *rest is what is left of it: "", or a parameter's name.
+// Follows the path through layers; *rest is the remainder: "", or a parameter's name.
 static Layer *find(Layer *layer, const char *path, const char **rest) {
     for (;;) {
         size_t length = strcspn(path, ".");
@@ -58,16 +58,16 @@ Status layer_tie(Layer *self, const char *path, const char *other_path) {
 }
 
 // ---- frozen ------------------------------------------------------------------------------------
-enum { MOST_PATH = 256 }; // a longer one is matched by its beginning, or not
+enum { MOST_PATH = 256 }; // a longer path is matched by its beginning, or not at all
 
 typedef struct Freezing {
     const char *pattern;
     bool frozen;
     int64_t count;
-    char path[MOST_PATH]; // of what is looked at
+    char path[MOST_PATH]; // of the layer or parameter at hand
 } Freezing;
 
-// The path, so long, goes on with a name; does the pattern mean that? *longer: its length now.
+// Appends a name to the path and matches it with the pattern. *longer: the new length.
 static bool means(Freezing *self, size_t length, const char *name, size_t *longer) {
     *longer = length;
     if (length >= MOST_PATH) return false;
@@ -76,7 +76,7 @@ static bool means(Freezing *self, size_t length, const char *name, size_t *longe
     return *longer < MOST_PATH && fnmatch(self->pattern, self->path, 0) == 0;
 }
 
-// `meant`: a layer around it is.
+// `meant`: a layer around it matches.
 static Status freeze(Freezing *self, const Layer *layer, size_t length, bool meant) {
     size_t longer;
     for (int i = 0; i < layer->n_parameters; i++) {

@@ -1,5 +1,5 @@
-// layer_walk.c -- what a layer and all below it hold, by path: parameters, buffers, attributes; and
-// the tree, printed. Nothing here changes a layer.
+// layer_walk.c -- lists of what a layer and all below it have: parameters, buffers, attributes;
+// also prints the tree. Nothing here changes a layer.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tensor/op.h"
 
 // ---- parameters and buffers --------------------------------------------------------------------
-// "fc1.weight"; NULL: out of memory.
+// Joins "fc1.weight"; NULL: out of memory.
 static char *join(const char *prefix, const char *name) {
     size_t length = strlen(prefix) + strlen(name) + 2;
     char *path = memory_new(length);
@@ -21,7 +21,7 @@ static char *join(const char *prefix, const char *name) {
 
 static Status append(ParameterList *list, const char *prefix, const Parameter *parameter,
                      bool is_buffer) {
-    if ((list->count & (list->count - 1)) == 0) { // full: there is room for powers of two
+    if ((list->count & (list->count - 1)) == 0) { // full: capacities are powers of two
         size_t bytes = (size_t)list->count * sizeof(ParameterEntry);
         ParameterEntry *grown =
             memory_resize(list->items, bytes, bytes ? 2 * bytes : sizeof(ParameterEntry));
@@ -34,8 +34,8 @@ static Status append(ParameterList *list, const char *prefix, const Parameter *p
     return STATUS_OK;
 }
 
-// `met`: the parameters that are listed, for each once; NULL: the state, with buffers, and tied
-// ones under every path.
+// `met`: set of parameters already listed, to list each once. NULL: lists the state, with buffers,
+// and tied ones under every path.
 static Status collect(const Layer *self, const char *prefix, Map *met, ParameterList *list) {
     const bool state = met == NULL;
     for (int i = 0; i < self->n_parameters; i++) {
@@ -86,7 +86,7 @@ void parameter_list_free(ParameterList *list) {
     *list = (ParameterList){0};
 }
 
-// Is the tensor also a parameter before this one, in the order of the list?
+// True if the tensor is also a parameter before `one`, in the order of the list.
 static bool tied_before(const Layer *layer, const Parameter *one, bool *reached) {
     for (int i = 0; i < layer->n_parameters && !*reached; i++) {
         *reached = &layer->parameters[i] == one;
@@ -111,7 +111,7 @@ static int64_t count_below(const Layer *root, const Layer *layer, bool trainable
     return total;
 }
 
-// Without a list of them, because nothing else of counting asks for memory.
+// Counts without a list, so that counting needs no memory.
 static int64_t count(const Layer *self, const char *who, bool trainable_only) {
     if (!self) error_set(STATUS_INVALID_ARGUMENT, "%s: no layer", who);
     self = self ? layer_here((Layer *)self) : NULL;
@@ -172,7 +172,7 @@ static void value_text(const LayerAttribute *a, const void *at, bool as_pytorch,
         snprintf(text, 48, "%s", activation_at(at) ? activation_at(at)->name : "none");
 }
 
-// as_pytorch: True, False and None, and no word of an activation that is not fused.
+// as_pytorch: writes True, False and None, and omits an activation that is not fused.
 static char *attributes_text(const Layer *self, bool as_pytorch, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

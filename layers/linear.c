@@ -18,7 +18,7 @@ static const LayerAttribute attributes[] = {
 
 static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     const Linear *linear = (Linear *)self;
-    (void)n_in; // one, layer_forward has seen to it
+    (void)n_in; // layer_forward has checked that there is one
     Tensor *bias = linear->has_bias ? self->parameters[1].tensor : NULL;
     return tensor_linear(in[0], self->parameters[0].tensor, bias, linear->activation);
 }

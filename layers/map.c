@@ -1,4 +1,4 @@
-// map.c -- open addressing: a key lies at the first free place from that of its hash on.
+// map.c -- open addressing: a key is in the first free place at or after that of its hash.
 #include "layers/map.h"
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ static size_t hash_text(const char *text, size_t length) {
     return (size_t)(hash ^ hash >> 32);
 }
 
-// Where the text is, or would be; there is a free place.
+// The place of the text, or the free one where it belongs; there is a free place.
 static MapPlace *place_of_text(const Map *map, const char *text, size_t length) {
     size_t at = hash_text(text, length) & (map->room - 1);
     for (;; at = (at + 1) & (map->room - 1)) {

@@ -1,4 +1,4 @@
-// pad2d.c -- more at the sides of images, as layers
+// pad2d.c -- padding at the sides of images, as layers
 #include "layers/layers2d.h"
 
 typedef struct Pad2d {

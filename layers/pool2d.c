@@ -69,7 +69,7 @@ static Layer *window_new(const LayerType *type, Pool2dOptions options) {
 Layer *max_pool2d_new(Pool2dOptions options) { return window_new(&max_type, options); }
 Layer *avg_pool2d_new(Pool2dOptions options) { return window_new(&avg_type, options); }
 
-// ---- to a size, whatever the input's -----------------------------------------------------------
+// ---- to a fixed size ---------------------------------------------------------------------------
 typedef struct AdaptivePool2d {
     Layer layer;
     int64_t out_h, out_w;

@@ -1,5 +1,5 @@
-// position.c -- what tells positions apart: a row of a table is added to each, one that trains or
-// one of sines and cosines
+// position.c -- encodings of positions: adds a row of a table to each position, from a learned
+// table or one of sines and cosines
 #include <math.h>
 
 #include "layers/attention.h"
@@ -71,7 +71,7 @@ static Tensor *waves_new(int64_t count, int64_t features) {
                   (long long)count, (long long)features);
         return NULL;
     }
-    // What has no data has no angles either, however many they would be.
+    // A device without data needs no angles, so the table may have any size.
     if (!context_current()->device->has_data) return tensor_full_new(SHAPE(count, features), 0.0f);
     float *values = memory_new((size_t)n * sizeof *values + 1);
     if (!values) return NULL;

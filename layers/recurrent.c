@@ -1,5 +1,5 @@
-// recurrent.c -- LSTM, GRU and the plain RNN as layers: stacked, from one end or both. A pass over
-// the sequence is an op; here is what goes from pass to pass.
+// recurrent.c -- LSTM, GRU and the plain RNN as layers: stacked, in one or both directions. A pass
+// over the sequence is an op; this file connects the passes.
 #include "layers/recurrent.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const LayerAttribute attributes[] = {
     {"batch_first", ATTRIBUTE_FLAG, offsetof(Recurrent, options.batch_first)},
     {"dropout", ATTRIBUTE_REAL, offsetof(Recurrent, options.dropout)},
     {"bidirectional", ATTRIBUTE_FLAG, offsetof(Recurrent, options.bidirectional)},
-    {"relu", ATTRIBUTE_FLAG, offsetof(Recurrent, options.relu)}, // of a plain cell only
+    {"relu", ATTRIBUTE_FLAG, offsetof(Recurrent, options.relu)}, // for a plain cell only
 };
 
 enum { STATES = 2 }; // hidden and cell; only an LSTM has the second
@@ -35,9 +35,9 @@ static bool is_lstm(const Recurrent *self) { return self->gates == 4; }
 static int directions_of(const Recurrent *self) { return self->options.bidirectional ? 2 : 1; }
 
 // ---- running -----------------------------------------------------------------------------------
-// What one forward carries from pass to pass.
+// The state that one forward carries from pass to pass.
 typedef struct Run {
-    Tensor *states[STATES];                // the first ones, (layers x directions, batch, hidden)
+    Tensor *states[STATES];                // initial ones, (layers x directions, batch, hidden)
     Tensor *last[STATES][2 * MOST_LAYERS]; // of each pass (1, batch, hidden)
 } Run;
 
@@ -67,15 +67,15 @@ static Tensor *state_at(Tensor *states, int i) {
     return one ? tensor_reshape(one, SHAPE(one->shape.dims[1], one->shape.dims[2])) : NULL;
 }
 
-// Of y (steps, batch, hidden) what the pass ended with, (1, batch, hidden).
+// The last state (1, batch, hidden) of a pass, from y (steps, batch, hidden).
 static Tensor *last_of(Tensor *y, bool reverse) {
     if (!y) return NULL;
     int64_t at = reverse ? 0 : y->shape.dims[0] - 1;
     return tensor_slice(y, 0, at, at + 1, 1);
 }
 
-// x (steps, batch, in) to (steps, batch, hidden): the pass of one layer from one end. Its
-// parameters stand in the order in which they were added.
+// Runs one layer in one direction: x (steps, batch, in) to (steps, batch, hidden). Its parameters
+// are in the order in which they were added.
 static Tensor *run_pass(Recurrent *self, Tensor *x, int pass, Run *run) {
     int each = self->options.bias ? 4 : 2;
     bool reverse = self->options.bidirectional && pass % 2 == 1;
@@ -132,7 +132,7 @@ static Status forward(Layer *layer, Tensor *const in[], int n_in, Tensor *out[])
     out[0] = y && turn ? tensor_transpose(y, 0, 1) : y;
     for (int i = 0; i < states && y; i++)
         out[1 + i] = passes > 1 ? tensor_concat(run.last[i], passes, 0) : run.last[i][0];
-    tensor_free(zeros); // what backward needs, the tape keeps
+    tensor_free(zeros); // the tape keeps what backward needs
     return error_status();
 }
 

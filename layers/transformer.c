@@ -1,5 +1,5 @@
 // transformer.c -- the layers of an encoder and of a decoder: attention and a wide pair of
-// products, each around a sum, with a norm before it or behind. Attention itself is attention.c's.
+// products, each in a residual sum, with a norm before or after it. Attention itself: attention.c.
 #include "layers/transformer.h"
 
 #include "layers/parts.h"
@@ -9,11 +9,11 @@
 typedef struct TransformerLayer {
     Layer layer;
     bool norm_first;
-    int parts; // 2; of a decoder 3: "multihead_attn" comes second
+    int parts; // 2; a decoder has 3: "multihead_attn" comes second
 } TransformerLayer;
 
-// Children, in this order: an attention for each part but the last one, then so many; and then a
-// norm and a dropout for each part.
+// Children in order: an attention for each part but the last, then these, then a norm and a dropout
+// for each part.
 enum { LINEAR1, DROPOUT, LINEAR2, NORMS };
 static int child_behind(const TransformerLayer *self, int i) { return self->parts - 1 + i; }
 static int norm_of(const TransformerLayer *self, int part) {
@@ -38,7 +38,7 @@ TransformerLayerOptions transformer_layer_defaults(void) {
 }
 
 // ---- forward --------------------------------------------------------------------------------
-// What a part reads of x, and what it makes of x and of its own result y, (b, s, d_model) each.
+// read_by: a part's input from x; then its output from x and its result y, each (b, s, d_model).
 static Tensor *read_by(const TransformerLayer *self, int part, Tensor *x) {
     return self->norm_first ? layer_run_child(&self->layer, norm_of(self, part), x) : x;
 }
@@ -66,7 +66,7 @@ static Tensor *widen(const TransformerLayer *self, Tensor *x) {
     return add_to(self, last, x, y);
 }
 
-// x, a decoder's memory, and a mask for each attention, of which there are `parts` - 1.
+// Inputs: x, a decoder's memory, and a mask for each of the `parts` - 1 attentions.
 static Tensor *forward(Layer *layer, Tensor *const in[], int n_in) {
     const TransformerLayer *self = (TransformerLayer *)layer;
     int least = self->parts - 1, most = 2 * least;

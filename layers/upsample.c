@@ -1,4 +1,4 @@
-// upsample.c -- images of another size, and channels that become places, as layers
+// upsample.c -- resizing images, and moving channels to pixels or back, as layers
 #include <math.h>
 
 #include "layers/layers2d.h"
@@ -6,7 +6,7 @@
 typedef struct Upsample {
     Layer layer;
     ResizeOptions options;
-    float scale_h, scale_w; // as attributes are
+    float scale_h, scale_w; // as floats, for the attributes
     bool align_corners;
 } Upsample;
 
@@ -23,7 +23,7 @@ static Tensor *forward(Layer *self, Tensor *const in[], int n_in) {
     return tensor_resize(in[0], ((Upsample *)self)->options);
 }
 
-// As Python writes a float: "2.0", "1.5".
+// Prints a float as Python does: "2.0", "1.5".
 static void print_real(FILE *file, double value) {
     bool whole = value == floor(value) && value < 1e16;
     fprintf(file, whole ? "%.1f" : "%.12g", value);
@@ -76,7 +76,7 @@ Layer *upsample_new(ResizeOptions options) {
     return &self->layer;
 }
 
-// ---- channels to places ------------------------------------------------------------------------
+// ---- channels to pixels ------------------------------------------------------------------------
 typedef struct Shuffle {
     Layer layer;
     int64_t factor;

@@ -1,6 +1,6 @@
 // bert.c -- BERT (Devlin et al. 2019) as Hugging Face's BertModel, with its names
 // ("encoder.layer.0.attention.self.query.weight"): words, types and positions, layers of attention
-// and a wide pair of products with norms behind the sums, and a pooler of the first token.
+// and a wide pair of products with norms after the sums, and a pooler of the first token.
 #include <math.h>
 
 #include "layers/containers.h"
@@ -23,10 +23,10 @@ BertOptions bert_defaults(void) {
 static Layer *norm_new(BertOptions o) { return layer_norm_new(SHAPE(o.embed_dim), 1e-12f, true); }
 
 // ---- embeddings: of ids, and types or NULL, all (b, s) ------------------------------------------
-enum { PAD = 0 }; // the token, in vocabularies of BERT
+enum { PAD = 0 }; // the token's id in BERT's vocabularies
 enum { WORDS, POSITIONS, TYPES, EMBEDDINGS_NORM, EMBEDDINGS_DROPOUT };
 
-// The first rows of a child's table; it may have left.
+// The first rows of a child's table; NULL where the child was removed.
 static Tensor *rows_of(const Layer *self, int child, int64_t count) {
     const Layer *table = layer_child(self, child);
     Tensor *all = table && table->n_parameters ? table->parameters[0].tensor : NULL;
@@ -59,7 +59,7 @@ static Layer *embeddings_new(BertOptions o) {
     return self;
 }
 
-// ---- attention, of x and what is added to its scores, which may be NULL -------------------------
+// ---- attention: of x, and a summand for its scores, which may be NULL ---------------------------
 typedef struct SelfAttention {
     Layer layer;
     int64_t head_dim;
@@ -94,7 +94,7 @@ static Layer *self_attention_new(BertOptions o) {
     return layer;
 }
 
-// ---- what ends both halves: norm(dropout(dense(y)) + x) of y and x ----------------------------
+// ---- the end of both halves: norm(dropout(dense(y)) + x) of y and x ---------------------------
 enum { DENSE, OUTPUT_NORM, OUTPUT_DROPOUT };
 
 static Tensor *output_forward(Layer *self, Tensor *const in[], int n_in) {
@@ -199,7 +199,7 @@ static Status check_inputs(const Layer *self, Tensor *const in[], int n_in) {
     return STATUS_OK;
 }
 
-// (b, s), 0 at padding, to (b, 1, 1, s): -infinity there, and 0 elsewhere
+// Turns a mask (b, s), 0 at padding, into (b, 1, 1, s): -infinity at padding, and 0 elsewhere.
 static Tensor *mask_of_scores(Tensor *mask) {
     if (!mask) return NULL;
     Tensor *seen = mask->dtype == DTYPE_FLOAT32 ? mask : tensor_cast(mask, DTYPE_FLOAT32);

@@ -1,12 +1,11 @@
-// classic.c -- the networks that are chains: LeNet-5, AlexNet in the form of one tower that
-// torchvision has, and VGG. After a failure every part is freed by the layer_add_child that would
-// have taken it.
+// classic.c -- networks that are chains: LeNet-5, torchvision's single-tower AlexNet, and VGG.
+// After a failure, the layer_add_child that would have taken a part frees it.
 #include "layers/models/models.h"
 #include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/op.h"
 
-// With the same padding on all sides; a batch norm between the two where asked for.
+// Adds a convolution with equal padding on all sides, an optional batch norm, and a ReLU.
 static void add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t kernel,
                           int64_t stride, int64_t padding, bool batch_norm) {
     Conv2dOptions options = conv2d_padded(conv2d_defaults(), padding);
@@ -16,8 +15,7 @@ static void add_conv_relu(Layer *sequential, int64_t in, int64_t out, int64_t ke
     layer_append(sequential, relu_new());
 }
 
-// Dropout, linear, ReLU, and again, then linear: the end of AlexNet, and, with `relu_first`, of
-// VGG.
+// Twice dropout, linear, ReLU, then linear: the end of AlexNet and, with `relu_first`, of VGG.
 static Layer *classifier_new(int64_t in, int64_t classes, bool relu_first) {
     enum { HIDDEN = 4096 };
     Layer *self = sequential_new();
@@ -72,7 +70,7 @@ Layer *alexnet_new(int64_t classes) {
     return model_new(features, average, classifier_new(256 * 36, classes, false));
 }
 
-// 3 x 3 convolutions in five blocks, each of which halves the image.
+// Five blocks of 3 x 3 convolutions, each of which halves the image.
 Layer *vgg_new(int depth, bool batch_norm, int64_t classes) {
     static const struct {
         int depth, convolutions[5];

@@ -19,7 +19,7 @@ static Tensor *to_last(Tensor *x) { // (n, c, h, w) -> (n, h, w, c)
     return permuted(x, (int[4]){0, 2, 3, 1});
 }
 
-static Tensor *to_first(Tensor *x) { // and back
+static Tensor *to_first(Tensor *x) { // (n, h, w, c) -> (n, c, h, w)
     return permuted(x, (int[4]){0, 3, 1, 2});
 }
 
@@ -93,12 +93,12 @@ static Layer *block_new(int64_t channels, float drop) {
 enum { STAGES = 4 };
 typedef struct Variant {
     const char *name;
-    int64_t channels; // of the first stage; twice as many in each next one
+    int64_t channels; // of the first stage; each next one has twice as many
     int blocks[STAGES];
-    double drop; // of the last block; those before have less, the first 0
+    double drop; // of the last block; it grows towards it from 0
 } Variant;
 
-// `kernel` x `kernel` pixels become one.
+// A convolution that turns `kernel` x `kernel` pixels into one.
 static Layer *patches_new(int64_t in, int64_t out, int64_t kernel) {
     Conv2dOptions options = conv2d_defaults();
     options.stride_h = options.stride_w = kernel;

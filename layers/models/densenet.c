@@ -1,5 +1,5 @@
 // densenet.c -- DenseNet (Huang et al. 2017) as torchvision has it, with its names
-// ("features.denseblock1.denselayer1.conv1"): every layer sees what all before it in its block gave
+// ("features.denseblock1.denselayer1.conv1"): each layer reads all earlier results in its block
 #include <stdio.h>
 
 #include "layers/models/models.h"
@@ -7,7 +7,7 @@
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
-// ---- a layer: x, and what it makes of x, side by side ------------------------------------------
+// ---- a layer: x and its result, concatenated ---------------------------------------------------
 static Tensor *dense_forward(Layer *self, Tensor *const in[], int n_in) {
     Tensor *y = in[0]; // (n, c, h, w)
     (void)n_in;
@@ -25,7 +25,7 @@ static Layer *norm_new(int64_t channels) {
 
 static Layer *dense_layer_new(int64_t in, int64_t growth) {
     Layer *self = layer_new(&dense_type);
-    int64_t between = 4 * growth; // a bottleneck before the 3 x 3
+    int64_t between = 4 * growth; // channels of the bottleneck before the 3 x 3
     layer_add_child(self, "norm1", norm_new(in));
     layer_add_child(self, "relu1", relu_new());
     layer_add_child(self, "conv1", conv_padded_new(in, between, 1, 1, 1));
@@ -45,7 +45,7 @@ static Layer *dense_block_new(int64_t in, int layers, int64_t growth) {
     return self;
 }
 
-// Between two blocks: half the channels, half the image.
+// Halves channels and image between two blocks.
 static Layer *transition_new(int64_t in) {
     Layer *self = sequential_new();
     layer_add_child(self, "norm", norm_new(in));
@@ -59,7 +59,7 @@ static Layer *transition_new(int64_t in) {
 enum { BLOCKS = 4 };
 typedef struct Variant {
     int depth;
-    int64_t growth, first; // channels that a layer adds, and those before the first block
+    int64_t growth, first; // channels that a layer adds; channels before the first block
     int layers[BLOCKS];
 } Variant;
 

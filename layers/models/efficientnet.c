@@ -11,14 +11,14 @@
 enum { MOST_STAGES = 7 };
 
 typedef struct Stage {
-    bool fused; // without a convolution channel by channel, and without squeeze and excitation
+    bool fused; // no depthwise convolution, no squeeze and excitation
     int64_t expansion, kernel;
     int64_t stride; // of the first block
     int64_t channels;
-    int blocks; // 0: there is no such stage
+    int blocks; // 0: no such stage
 } Stage;
 
-static const Stage b_stages[MOST_STAGES] = { // of B0: the others are wider and deeper
+static const Stage b_stages[MOST_STAGES] = { // B0's: the others are wider and deeper
     {false, 1, 3, 1, 16, 1}, {false, 6, 3, 2, 24, 2},  {false, 6, 5, 2, 40, 2},
     {false, 6, 3, 2, 80, 3}, {false, 6, 5, 1, 112, 3}, {false, 6, 5, 2, 192, 4},
     {false, 6, 3, 1, 320, 1}};
@@ -37,9 +37,9 @@ static const Stage v2_l_stages[MOST_STAGES] = {{true, 1, 3, 1, 32, 4},    {true,
 typedef struct Variant {
     const char *name;
     const Stage *stages;
-    int64_t first, last; // channels before and behind the stages; last 0: four times the stages'
-    double width, depth; // what channels and blocks are multiplied by
-    float dropout, epsilon, momentum; // the latter two of norms; 0: PyTorch's
+    int64_t first, last; // channels before and after the stages; last 0: 4 x the stages'
+    double width, depth; // factors for channels and blocks
+    float dropout, epsilon, momentum; // epsilon, momentum: of norms; 0: PyTorch's
 } Variant;
 
 static const Variant variants[] = {{"b0", b_stages, 32, 0, 1.0, 1.0, 0.2f, 0.0f, 0.0f},
@@ -87,7 +87,7 @@ static Layer *block_new(const Variant *variant, const Stage *stage, int64_t in, 
                                                     .drop = drop});
 }
 
-// The further inside, the likelier training skips a block: from 0 towards a fifth.
+// Training skips later blocks with higher probability: from 0 up to a fifth.
 static Layer *features_new(const Variant *variant, int64_t *channels) {
     Layer *self = sequential_new();
     int total = 0, before = 0;

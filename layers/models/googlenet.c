@@ -9,7 +9,7 @@ static Layer *conv_new(int64_t in, int64_t out, int64_t kernel, int64_t stride) 
     return basic_conv_new((ConvNorm){.in = in, .out = out, .kernel = kernel, .stride = stride});
 }
 
-// 1 x 1 to `between` channels, then 3 x 3.
+// A 1 x 1 convolution to `between` channels, then a 3 x 3.
 static Layer *two_convs_new(int64_t in, int64_t between, int64_t out) {
     Layer *self = sequential_new();
     layer_append(self, conv_new(in, between, 1, 1));
@@ -24,12 +24,12 @@ static Layer *pooled_conv_new(int64_t in, int64_t out) {
     return self;
 }
 
-// Channels of the four branches, which look at windows of different sizes. The third is of 5 x 5 in
-// the paper and of 3 x 3 in torchvision, whose weights are so.
+// Channels of the four branches, which have windows of different sizes. The third is 5 x 5 in the
+// paper and 3 x 3 in torchvision, also in its trained weights.
 typedef struct Inception {
     const char *name;
     int64_t branch1, between2, branch2, between3, branch3, branch4;
-    int64_t pool; // kernel of the max pool behind it; 0: none
+    int64_t pool; // kernel of the max pool after it; 0: none
 } Inception;
 
 static Layer *inception_new(int64_t in, const Inception *form) {

@@ -1,6 +1,6 @@
 // gpt2.c -- GPT-2 (Radford et al. 2019) as Hugging Face's GPT2LMHeadModel, with its names
 // ("transformer.h.0.attn.c_attn.weight"): tokens and positions, blocks of causal attention and a
-// wide pair of products, and logits by the table of the tokens.
+// wide pair of products, and logits from the table of tokens.
 #include <math.h>
 
 #include "layers/attention.h"
@@ -31,7 +31,7 @@ static const LayerAttribute conv1d_attributes[] = {
     {"nx", ATTRIBUTE_INTEGER, offsetof(Conv1D, nx)},
 };
 
-// (b, s, in) . (in, out) + (out), the weight as it lies
+// Computes (b, s, in) . (in, out) + (out), without a transpose of the weight.
 static Tensor *conv1d_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     return tensor_add(tensor_matmul(in[0], self->parameters[0].tensor), self->parameters[1].tensor);
@@ -69,7 +69,7 @@ static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
     const Attention *self = (Attention *)layer;
     (void)n_in;
     AttentionOptions options = {.causal = true, .dropout = layer->training ? self->dropout : 0.0f};
-    Tensor *heads[3]; // of (b, s, 3 e)
+    Tensor *heads[3]; // views of (b, s, 3 e)
     layer_heads_each(layer_run_child(layer, C_ATTN, in[0]), self->heads, self->head_dim, heads);
     Tensor *y = layer_attend(layer, heads, NULL, options, self->by_formula); // (b, s, e)
     return layer_run_child(layer, RESID_DROPOUT, layer_run_child(layer, C_PROJ, y));
@@ -86,7 +86,7 @@ static const LayerType attention_type = {.name = "GPT2Attention",
                                          .forward = attention_forward,
                                          .keeps = keeps};
 
-// What is added to the sum that goes through the model begins smaller the more there is of it.
+// Weights whose products join the residual sum start smaller in deeper models.
 static float residual_deviation(Gpt2Options o) { return 0.02f / sqrtf(2.0f * (float)o.layers); }
 
 static Layer *attention_new(Gpt2Options o) {

@@ -1,26 +1,26 @@
 // inception.c -- Inception v3 (Szegedy et al. 2016) as torchvision has it, with its names
-// ("Mixed_6b.branch7x7_1.conv"), without the auxiliary classifier that only training uses. Its
-// ancestor: googlenet.c.
+// ("Mixed_6b.branch7x7_1.conv"), without the auxiliary classifier of training. Its predecessor:
+// googlenet.c.
 #include "layers/models/models.h"
 #include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
-// ---- a block: branches of convolutions, their ends side by side --------------------------------
+// ---- a block: branches of convolutions, whose results are concatenated -------------------------
 enum { MOST_NODES = 11, X = 0, VARIES = -1 };
 
 typedef struct Node {
     const char *name;
-    int back;    // how many nodes before this one its input comes from; X: it is the block's
-    int64_t out; // channels; VARIES: the block's own number; a pool has none
-    int64_t kernel_h, kernel_w; // 0: a pool of 3 x 3, the mean, or where it reduces the largest
-    bool reduces;               // by strides of 2 and no padding
+    int back;                   // its input is that many nodes before it; X: the block's input
+    int64_t out;                // channels; VARIES: given by the block; 0 for a pool
+    int64_t kernel_h, kernel_w; // 0: a 3 x 3 pool, of the mean, or of the maximum if it reduces
+    bool reduces;               // strides of 2 and no padding
 } Node;
 
 typedef struct Inception {
     Layer layer;
     int64_t back[MOST_NODES];
-    bool ends[MOST_NODES]; // no other node takes what it gives
+    bool ends[MOST_NODES]; // no other node reads its result
 } Inception;
 
 static Tensor *inception_forward(Layer *self, Tensor *const in[], int n_in) {
@@ -47,7 +47,7 @@ static Layer *pool_new(bool reduces) {
     return avg_pool2d_new(options);
 }
 
-// From *channels to *channels.
+// Takes *channels as the input's and sets it to the output's.
 static Layer *inception_new(const Node *nodes, int64_t varying, int64_t *channels) {
     Inception *self = (Inception *)layer_new(&inception_type);
     if (!self) return NULL;
@@ -122,7 +122,7 @@ static void add_stem(Layer *model) {
         const char *name;
         int64_t in, out, kernel, stride;
         bool valid;
-        const char *pool; // behind it
+        const char *pool; // after it
     } convs[] = {{"Conv2d_1a_3x3", 3, 32, 3, 2, true, NULL},
                  {"Conv2d_2a_3x3", 32, 32, 3, 1, true, NULL},
                  {"Conv2d_2b_3x3", 32, 64, 3, 1, false, "maxpool1"},

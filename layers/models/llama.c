@@ -1,6 +1,6 @@
 // llama.c -- LLaMA (Touvron et al. 2023) as Hugging Face's LlamaForCausalLM, with its names
-// ("model.layers.0.self_attn.q_proj.weight"): RMS norms, rotary positions, keys and values that
-// several heads share, and a gated pair of products.
+// ("model.layers.0.self_attn.q_proj.weight"): RMS norms, rotary positions, keys and values shared
+// between heads, and a gated pair of products.
 #include "layers/containers.h"
 #include "layers/models/token_parts.h"
 #include "layers/models/transformers.h"
@@ -31,7 +31,7 @@ enum { Q_PROJ, K_PROJ, V_PROJ, O_PROJ };
 static Tensor *attention_forward(Layer *layer, Tensor *const in[], int n_in) {
     const Attention *self = (Attention *)layer;
     AttentionOptions options = {.causal = true};
-    Tensor *heads[3]; // (b, heads, s, d); of keys and values (b, key_value_heads, s, d)
+    Tensor *heads[3]; // (b, heads, s, d); keys, values (b, key_value_heads, s, d)
     (void)n_in;
     for (int i = Q_PROJ; i <= V_PROJ; i++) {
         heads[i] = layer_heads(layer_run_child(layer, i, in[0]), self->head_dim);
@@ -131,7 +131,7 @@ static Tensor *model_forward(Layer *self, Tensor *const in[], int n_in) {
     if (model_check_tokens(self, in[0], ((Llama *)self)->context)) return NULL;
     Tensor *given[3] = {layer_run_child(self, EMBED_TOKENS, in[0])};
     int64_t begin = layer_past(self), end = begin + in[0]->shape.dims[1];
-    for (int i = 0; i < 2; i++) // the rows of each table that are these positions'
+    for (int i = 0; i < 2; i++) // the rows of each table for these positions
         given[i + 1] = tensor_slice(self->buffers[i].tensor, 0, begin, end, 1);
     return layer_run_child(self, NORM, layer_forward_many(layer_child(self, LAYERS), given, 3));
 }

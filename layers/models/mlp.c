@@ -13,7 +13,7 @@ static void add(Layer *model, const char *stem, int number, Layer *child) {
     layer_add_child(model, name, child);
 }
 
-// fc<i>, then, except after the last, its activation and dropout
+// Adds fc<i>, and except after the last its activation and dropout.
 static void add_block(Layer *model, const int64_t *sizes, int i, bool last, MlpOptions o) {
     const Op *fused = o.fuse && !last ? o.activation : NULL;
     add(model, "fc", i + 1, linear_new_fused(sizes[i], sizes[i + 1], o.bias, fused));

@@ -1,12 +1,12 @@
 // mnasnet.c -- MNASNet (Tan et al. 2019, the form B1) as torchvision has it, with its names
-// ("layers.8.0.layers.3"): inverted residuals that a search has chosen
+// ("layers.8.0.layers.3"): inverted residuals found by a search
 #include "layers/containers.h"
 #include "layers/models/models.h"
 #include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/op.h"
 
-// Three layers of their own, or two without the ReLU.
+// Appends three layers directly, or two without the ReLU.
 static void append(Layer *layers, ConvNorm part, bool relu) {
     part.momentum = 3e-4f;
     part.activation = relu ? &op_relu : NULL;
@@ -29,7 +29,7 @@ static Layer *block_new(int64_t in, int64_t out, int64_t kernel, int64_t stride,
 
 static Layer *layers_new(double width, int64_t last) {
     static const struct {
-        int64_t channels, kernel, stride, expansion; // the stride is the first block's
+        int64_t channels, kernel, stride, expansion; // stride: of the first block
         int blocks;
     } stacks[] = {{24, 3, 2, 3, 3}, {40, 5, 2, 3, 3},  {80, 5, 2, 6, 3},
                   {96, 3, 1, 6, 2}, {192, 5, 2, 6, 4}, {320, 3, 1, 6, 1}};
@@ -52,7 +52,7 @@ static Layer *layers_new(double width, int64_t last) {
 
 typedef struct Variant {
     const char *name;
-    double width; // what channels are multiplied by
+    double width; // factor for the channels
 } Variant;
 
 Layer *mnasnet_new(const char *width, int64_t classes) {

@@ -28,7 +28,7 @@ static Layer *conv_norm_relu6(int64_t in, int64_t out, int64_t kernel, int64_t s
                                     .activation = &op_relu6});
 }
 
-// x, widened, convolved channel by channel, and narrowed again; plus x where the shape stays.
+// Widens x, convolves it channel by channel, and narrows it; adds x where the shape stays.
 static Layer *v2_block_new(int64_t in, int64_t out, int64_t stride, int64_t expansion) {
     int64_t hidden = in * expansion;
     Layer *self = stride == 1 && in == out ? residual_new() : sequential_new();
@@ -48,7 +48,7 @@ Layer *mobilenet_v2_new(float width, int64_t classes) {
     static const struct {
         int64_t expansion, channels;
         int blocks;
-        int64_t stride; // of the first
+        int64_t stride; // of the first block
     } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                   {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     if (!(width > 0.0f && width <= 64.0f)) {
@@ -77,8 +77,8 @@ static const float epsilon = 1e-3f, momentum = 0.01f; // of its norms
 
 typedef struct Block {
     int64_t kernel, hidden, out;
-    bool squeezes, hard_swish; // squeeze and excitation; hardswish, not ReLU
-    int64_t stride;            // 0: there is no such block
+    bool squeezes, hard_swish; // squeeze and excitation; hardswish in place of ReLU
+    int64_t stride;            // 0: no such block
 } Block;
 
 static const Block large_blocks[MOST_BLOCKS] = {

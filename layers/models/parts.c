@@ -1,4 +1,4 @@
-// parts.c -- what published networks share; see parts.h
+// parts.c -- parts that published networks share; see parts.h
 #include "layers/models/parts.h"
 
 #include <math.h>

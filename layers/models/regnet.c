@@ -9,14 +9,14 @@
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
-// ---- a block: relu(x + f(x)), x by way of "proj" where the shape changes -----------------------
+// ---- a block: relu(x + f(x)), with x through "proj" where the shape changes --------------------
 typedef struct ResBlock {
     Layer layer;
     bool projects;
 } ResBlock;
 
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
-    int f = ((ResBlock *)self)->projects ? 1 : 0; // behind it the activation
+    int f = ((ResBlock *)self)->projects ? 1 : 0; // the activation is the child after f
     (void)n_in;
     Tensor *x = f > 0 ? layer_run_child(self, 0, in[0]) : in[0];
     Tensor *y = tensor_add(x, layer_run_child(self, f, in[0]));
@@ -42,7 +42,7 @@ static Layer *bottleneck_new(Block form) {
     c = (ConvNorm){.in = form.out, .out = form.out, .kernel = 1};
     layer_add_child(self, "a", conv_norm_new(a));
     layer_add_child(self, "b", conv_norm_new(b));
-    if (form.squeezes) { // to a quarter of what the block got
+    if (form.squeezes) { // to a quarter of the block's input channels
         int64_t squeezed = (int64_t)nearbyint(0.25 * (double)form.in);
         layer_add_child(self, "se",
                         squeeze_excitation_new(form.out, squeezed, &op_relu, &op_sigmoid));
@@ -66,7 +66,7 @@ static Layer *block_new(Block form) {
 // ---- the design: widths along a line, in steps -------------------------------------------------
 typedef struct Variant {
     const char *name;
-    int depth;            // blocks in all
+    int depth;            // number of all blocks
     double w_0, w_a, w_m; // the line w_0 + w_a i; widths are powers of w_m times w_0
     int64_t group_width;
 } Variant;
@@ -81,13 +81,13 @@ static const Variant variants[] = {
     {"x_8gf", 23, 80, 49.56, 2.88, 120},    {"x_16gf", 22, 216, 55.59, 2.1, 128},
     {"x_32gf", 23, 320, 69.86, 2.0, 168}};
 
-// Of block i, to the next multiple of 8: the same for several in a row, which are a stage.
+// Width of block i, a multiple of 8. Consecutive blocks of the same width form a stage.
 static int64_t width_of(const Variant *v, int i) {
     double steps = nearbyint(log((v->w_0 + v->w_a * i) / v->w_0) / log(v->w_m));
     return 8 * (int64_t)nearbyint(v->w_0 * pow(v->w_m, steps) / 8.0);
 }
 
-// Adds the stage that begins with block i, and gives where the next one begins.
+// Adds the stage that begins with block i, and returns the index after its last block.
 static int add_stage(Layer *trunk, const Variant *variant, int i, int64_t *channels) {
     char name[32];
     Layer *stage = sequential_new();
@@ -121,7 +121,7 @@ Layer *regnet_new(const char *name, int64_t classes) {
     add_average(model);
     Layer *fc = linear_new(channels, classes, true);
     init_by_rules(fc, (InitRules){.linear = {.gain = 0.01f}, .zero_bias = true});
-    // Convolutions with a bias, those of squeeze and excitation, keep it.
+    // Biases of convolutions, which only squeeze and excitation have, keep their values.
     init_by_rules(model, (InitRules){.conv = {.gain = GAIN_RELU, .fan = BY_FAN_OUT}});
     layer_add_child(model, "fc", fc);
     return layer_finished(model);

@@ -1,6 +1,6 @@
 // resnet.c -- residual networks as torchvision has them, with its names ("layer1.0.conv1"): ResNet
-// (He et al. 2016; of the deep ones the form with the stride in the 3 x 3, "v1.5"), ResNeXt (Xie et
-// al. 2017) and Wide ResNet (Zagoruyko and Komodakis 2016).
+// (He et al. 2016; deep ones with the stride in the 3 x 3, "v1.5"), ResNeXt (Xie et al. 2017) and
+// Wide ResNet (Zagoruyko and Komodakis 2016).
 #include <stdio.h>
 
 #include "layers/models/models.h"
@@ -8,16 +8,16 @@
 #include "layers/parts.h"
 #include "tensor/ops.h"
 
-// ---- a block: convolutions, and what it got added to them --------------------------------------
-// Children: "conv1", "bn1", "conv2" ..., "relu", and "downsample" where what it got has not the
-// shape of what comes out.
+// ---- a block: convolutions, with the block's input added to the result -------------------------
+// Children: "conv1", "bn1", "conv2" ..., "relu", and "downsample" if input and output differ in
+// shape.
 typedef struct Block {
     Layer layer;
     int n_convolutions;
     bool downsamples;
 } Block;
 
-// relu(norm(conv(... relu(norm(conv(x)))))) + x), x by way of `downsample` where the shape changes
+// relu(norm(conv(... relu(norm(conv(x)))))) + x), x through `downsample` where the shape changes
 static Tensor *block_forward(Layer *self, Tensor *const in[], int n_in) {
     int convolutions = ((Block *)self)->n_convolutions, relu = 2 * convolutions;
     Tensor *y = in[0];
@@ -37,7 +37,7 @@ static const LayerType bottleneck_type = {.name = "Bottleneck",
                                           .size = sizeof(Block),
                                           .forward = block_forward};
 
-// "conv1" and "bn1", the first time.
+// Adds a pair, first "conv1" and "bn1".
 static void add_convolution(Block *block, Layer *conv, int64_t channels) {
     char name[16];
     int number = ++block->n_convolutions;
@@ -47,7 +47,7 @@ static void add_convolution(Block *block, Layer *conv, int64_t channels) {
     layer_add_child(&block->layer, name, batch_norm2d_new(channels, batch_norm_defaults()));
 }
 
-enum { EXPANSION = 4 }; // of a bottleneck's channels at its end
+enum { EXPANSION = 4 }; // a bottleneck's output channels over its width
 
 static Layer *block_new(ResNetOptions options, int64_t in, int64_t channels, int64_t stride) {
     Block *block = (Block *)layer_new(options.bottleneck ? &bottleneck_type : &basic_type);
@@ -77,7 +77,7 @@ ResNetOptions resnet_defaults(void) {
         ResNetOptions){.blocks = {2, 2, 2, 2}, .groups = 1, .width_per_group = 64, .classes = 1000};
 }
 
-enum { MOST_WIDTH = 1 << 16 }; // far beyond what anybody has made, and a product does not overflow
+enum { MOST_WIDTH = 1 << 16 }; // beyond any practical network, and products do not overflow
 
 static Status check(ResNetOptions o) {
     bool fits = o.groups >= 1 && o.groups <= MOST_WIDTH && o.width_per_group >= 1 &&

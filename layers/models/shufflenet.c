@@ -1,5 +1,5 @@
 // shufflenet.c -- ShuffleNetV2 (Ma et al. 2018) as torchvision has it, with its names
-// ("stage2.0.branch1.0"): half the channels pass through, and the halves are mixed by their order
+// ("stage2.0.branch1.0"): half the channels pass through, and a shuffle interleaves the halves
 #include <stdio.h>
 
 #include "layers/models/models.h"
@@ -10,7 +10,7 @@
 // ---- a block -----------------------------------------------------------------------------------
 enum { BRANCH1, BRANCH2 }; // children
 
-// (n, c, h, w): channel i of the first half comes before channel i of the second.
+// Interleaves channels of (n, c, h, w): i of the first half comes before i of the second.
 static Tensor *shuffle(Tensor *x) {
     if (!x) return NULL;
     Shape s = tensor_shape(x);
@@ -55,7 +55,7 @@ static void append_pointwise(Layer *branch, int64_t in, int64_t out) {
     append_conv_norm(branch, (ConvNorm){.in = in, .out = out, .kernel = 1, .activation = &op_relu});
 }
 
-// The first of a stage halves the image, by both branches; the others leave it as it is.
+// A stage's first block halves the image, in both branches; the others keep its size.
 static Layer *block_new(int64_t in, int64_t out, bool halves) {
     int64_t half = out / 2;
     Layer *self = layer_new(halves ? &halving_type : &split_type);

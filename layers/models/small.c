@@ -1,12 +1,12 @@
-// small.c -- networks for small images, to be trained where one sits: a plain CNN, and residual
-// blocks in the manner of He et al. 2016. Nobody published these; they have no weights but yours.
+// small.c -- small networks for small images, to be trained locally: a plain CNN, and residual
+// blocks in the style of He et al. 2016. They are not published, so there are no trained weights.
 #include "layers/containers.h"
 #include "layers/models/models.h"
 #include "layers/models/parts.h"
 #include "layers/parts.h"
 #include "tensor/op.h"
 
-// 3 x 3, as wide and high as before where the stride is 1; batch norm, and ReLU where wanted.
+// Adds a 3 x 3 convolution, which with stride 1 keeps the size; batch norm, and optionally ReLU.
 static void add_conv_norm(Layer *parent, int64_t in, int64_t out, int64_t stride, bool relu) {
     append_conv_norm(parent, (ConvNorm){.in = in,
                                         .out = out,
@@ -31,7 +31,7 @@ Layer *mnist_cnn_new(int64_t classes) {
     return layer_finished(model);
 }
 
-// x plus two convolutions of it, then ReLU.
+// A ReLU of x plus two convolutions of x.
 static Layer *block_new(int64_t channels) {
     Layer *self = sequential_new(), *body = residual_new();
     add_conv_norm(body, channels, channels, 1, true);

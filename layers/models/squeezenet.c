@@ -1,5 +1,5 @@
 // squeezenet.c -- SqueezeNet (Iandola et al. 2016) as torchvision has it, with its names
-// ("features.3.expand3x3"): fire modules, which narrow an image before they look at it in two ways
+// ("features.3.expand3x3"): fire modules, which narrow the channels before two convolutions
 #include "layers/models/models.h"
 #include "layers/models/parts.h"
 #include "layers/parts.h"
@@ -8,12 +8,12 @@
 // ---- a fire module -----------------------------------------------------------------------------
 enum { SQUEEZE = 0, EXPAND1 = 2, EXPAND3 = 4 }; // children, each followed by its ReLU
 
-// A convolution and the ReLU behind it.
+// Runs a convolution and the ReLU after it.
 static Tensor *two(const Layer *self, int i, Tensor *x) {
     return layer_run_child(self, i + 1, layer_run_child(self, i, x));
 }
 
-// x (n, in, h, w), squeezed to few channels; then 1 x 1 and 3 x 3 results of these, side by side
+// Squeezes x (n, in, h, w) to few channels, and concatenates their 1 x 1 and 3 x 3 convolutions.
 static Tensor *fire_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *x = two(self, SQUEEZE, in[0]);
@@ -40,7 +40,7 @@ static Layer *fire_new(int64_t in, int64_t squeezed, int64_t expanded) {
 typedef struct Variant {
     const char *name;
     int64_t channels, kernel; // of the first convolution
-    int pools;                // bit i: one stands before fire module i
+    int pools;                // bit i: there is a pool before fire module i
 } Variant;
 
 Layer *squeezenet_new(const char *version, int64_t classes) {

@@ -1,5 +1,5 @@
-// token_parts.c -- what the models of transformers.h share: how their weights begin, a head that is
-// the embedding's table, and what is said about options and tokens that do not fit.
+// token_parts.c -- parts that the models of transformers.h share: initial weights, a head that uses
+// the embedding's table, and the checks of options and tokens.
 #include "layers/models/token_parts.h"
 
 #include "tensor/context.h"
@@ -52,7 +52,7 @@ Layer *normal_embedding_new(int64_t count, int64_t features) {
     return layer_embedding_new(count, features, 0.02f, NULL);
 }
 
-// The weight that the table takes the place of was never given memory: it is of the meta device.
+// The head's own weight, which the table replaces, is on the meta device and takes no memory.
 Layer *token_head_new(const Layer *embedding, int64_t count, int64_t features) {
     if (!embedding) return normal_linear_new(features, count, false);
     Device *device = context_current()->device;

@@ -1,6 +1,6 @@
 // vit.c -- the Vision Transformer (Dosovitskiy et al. 2021) as torchvision has it, with its names
-// ("encoder.layers.encoder_layer_0.mlp.0.weight"): patches are tokens, and a token that is learned
-// is read for the class.
+// ("encoder.layers.encoder_layer_0.mlp.0.weight"): patches are tokens, and the class is read from a
+// learned token.
 #include <math.h>
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ static const LayerType block_type = {.name = "EncoderBlock",
                                      .size = sizeof(Layer),
                                      .forward = block_forward};
 
-// Glorot's weights, and biases that are nearly 0.
+// Glorot-uniform weights, and biases near 0.
 static Layer *wide_new(int64_t in, int64_t out) {
     Layer *linear = linear_new(in, out, true);
     if (!linear) return NULL;

@@ -1,5 +1,5 @@
-// dataset.c -- owns labelled images in host memory, parts them, and is a loader's source of them.
-// Batches are loader.c.
+// dataset.c -- owns labelled images in host memory, splits them, and serves as a loader's source.
+// loader.c makes batches.
 #include "layers/train/source.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ void dataset_free(Dataset *dataset) {
     *dataset = (Dataset){0};
 }
 
-// A new dataset of the `count` images that `order` names.
+// A new dataset of the `count` images with the indices in `order`.
 static Status gather(const Dataset *from, const int64_t *order, int64_t count, Dataset *out) {
     size_t pixels = (size_t)(from->rows * from->columns);
     Dataset chosen = *from;
@@ -69,7 +69,7 @@ Status dataset_split(Dataset *dataset, int64_t held_out, uint64_t seed, Dataset 
     return STATUS_OK;
 }
 
-// ---- for a loader ------------------------------------------------------------------------------
+// ---- the source for a loader -------------------------------------------------------------------
 KERNEL static void convert(const uint8_t *from, int64_t n, float mean, float scale, float *to) {
     for (int64_t i = 0; i < n; i++) to[i] = ((float)from[i] / 255.0f - mean) * scale;
 }
@@ -89,7 +89,7 @@ static uint64_t fingerprint(const LoaderSource *source, const LoaderOptions *opt
     size_t pixels = (size_t)(dataset->count * dataset->rows * dataset->columns);
     uint64_t hash = fingerprint_add(0, sizes, sizeof(sizes));
     hash = fingerprint_add(hash, numbers, sizeof(numbers));
-    if (!dataset->images || !dataset->labels) return hash; // sizes alone, for the meta device
+    if (!dataset->images || !dataset->labels) return hash; // sizes only, on the meta device
     hash = fingerprint_add(hash, dataset->images, pixels);
     return fingerprint_add(hash, dataset->labels, (size_t)dataset->count);
 }
@@ -98,7 +98,7 @@ Loader *loader_new(const Dataset *dataset, LoaderOptions options) {
     if (!dataset) error_set(STATUS_INVALID_ARGUMENT, "loader: no dataset");
     if (!dataset) return NULL;
     int64_t rows = dataset->rows, columns = dataset->columns;
-    if (options.scale == 0.0f) options.scale = 1.0f; // nobody wants images without a picture
+    if (options.scale == 0.0f) options.scale = 1.0f; // scale 0 would make all pixels equal
     LoaderSource images = {.data = dataset,
                            .size = sizeof(*dataset),
                            .name = offsetof(Dataset, name),

@@ -1,5 +1,5 @@
 // digits.c -- draws handwritten-looking digits: strokes under a random affine change, with random
-// pen, contrast and noise. Not MNIST, but a problem that is about as hard.
+// pen, contrast and noise. Not MNIST, but about as hard.
 #include "layers/train/digits.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
     COUNTERS_PER_IMAGE = 1 << 12 // more random numbers than one image draws
 };
 
-// ---- what digits look like --------------------------------------------------------------------
+// ---- the shapes of digits ----------------------------------------------------------------------
 
 // A curve passes smoothly through its points (Catmull and Rom 1974), a line bends at them.
 typedef enum StrokeKind { LINE, CURVE } StrokeKind;
@@ -31,7 +31,7 @@ typedef struct Stroke {
 
 typedef struct Glyph {
     int digit;
-    Stroke strokes[MAX_STROKES]; // one without points ends them
+    Stroke strokes[MAX_STROKES]; // the last has no points
 } Glyph;
 
 // clang-format off
@@ -83,26 +83,26 @@ static const Glyph glyphs[] = {
 
 enum { GLYPH_COUNT = sizeof(glyphs) / sizeof(glyphs[0]) };
 
-// ---- how one of them is drawn -----------------------------------------------------------------
+// ---- drawing one image -------------------------------------------------------------------------
 
 typedef struct Point {
     float x, y;
 } Point;
 
-// What one image is drawn with.
+// The settings for drawing one image.
 typedef struct Style {
     float xx, xy, yx, yy; // glyph to image: x' = xx x + xy y + shift.x
     Point shift;
-    float jitter;   // pixels that each point wanders
+    float jitter;   // pixels by which each point moves
     float radius;   // of the pen
     float softness; // pixels over which a stroke's edge fades
     float ink, paper, grain;
 } Style;
 
-// Squared distance of every pixel to the nearest stroke: the picture before it is developed.
+// Squared distance of every pixel to the nearest stroke, before it becomes ink.
 typedef struct Canvas {
     float distance[PIXELS];
-    float reach; // beyond it, a stroke leaves no ink
+    float reach; // maximum distance at which a stroke leaves ink
 } Canvas;
 
 static float uniform(RandomState *random, float low, float high) {
@@ -140,7 +140,7 @@ static int pixel_at(float coordinate) { // the image's nearest row or column
 static void draw_line(Canvas *canvas, Point a, Point b) {
     float dx = b.x - a.x, dy = b.y - a.y;
     float squared = dx * dx + dy * dy;
-    float inverse = squared > 0.0f ? 1.0f / squared : 0.0f; // a dot is a line too
+    float inverse = squared > 0.0f ? 1.0f / squared : 0.0f; // a dot is a line, too
     int left = pixel_at(least(a.x, b.x) - canvas->reach);
     int right = pixel_at(most(a.x, b.x) + canvas->reach + 1.0f);
     int top = pixel_at(least(a.y, b.y) - canvas->reach);
@@ -194,7 +194,7 @@ static void draw_stroke(Canvas *canvas, const Stroke *stroke, const Style *style
     }
 }
 
-// Short stray marks, which belong to no digit.
+// Draws short stray marks, which belong to no digit.
 static void draw_specks(Canvas *canvas, RandomState *random) {
     int64_t specks = random_next_below(random, 3);
     for (int64_t i = 0; i < specks; i++) {
@@ -204,7 +204,7 @@ static void draw_specks(Canvas *canvas, RandomState *random) {
     }
 }
 
-// Distance to ink to pixel, with grain: the sum of four random bytes is close to normal.
+// Converts distances to ink and pixels, with grain: the sum of four random bytes is nearly normal.
 static void develop(const Canvas *canvas, const Style *style, RandomState *random, uint8_t *image) {
     uint32_t bits[PIXELS];
     random_bits(random->seed, random_reserve(random, PIXELS), 0, PIXELS, bits);

@@ -1,10 +1,9 @@
-// fingerprint.c -- a hash of eight bytes at a time: a gigabyte in a part of a second.
+// fingerprint.c -- a hash of eight bytes at a time: a gigabyte takes a fraction of a second.
 #include "layers/train/fingerprint.h"
 
 #include <string.h>
 
-// The finaliser of SplitMix64 (Steele et al. 2014): each bit of the input moves half of the
-// output's.
+// The finaliser of SplitMix64 (Steele et al. 2014): each input bit changes half of the output bits.
 static uint64_t mix(uint64_t x) {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);

@@ -8,7 +8,7 @@
 #include "tensor/memory.h"
 
 // ---- one step ----------------------------------------------------------------------------------
-// A loss that is kept for later, whatever it was: one number, in memory of its own.
+// Copies a loss into memory of its own, one number, to be read later.
 static Tensor *keep_number(Tensor *loss) {
     no_grad_begin();
     bool shared = loss->storage && loss->storage->bytes > (int64_t)sizeof(float);
@@ -18,15 +18,15 @@ static Tensor *keep_number(Tensor *loss) {
     return number;
 }
 
-// Which of the batches this is whose gradients add up to one optimizer step.
+// The place of a batch among those whose gradients add up to one optimizer step.
 typedef struct Turn {
     bool first, last;
-    int64_t of; // so many
+    int64_t of; // number of those batches
 } Turn;
 
-// What a device works on it finishes later, and to read a loss is to wait for all of it: it goes to
-// *unread, the caller's, and the next steps can be queued meanwhile. On the host it is *loss, and
-// known before backward. On meta it is NaN.
+// Runs one step. A device finishes its work later, and reading a loss waits for all of it: the loss
+// goes to *unread, which the caller owns, and the next steps can be queued. On the host *loss is
+// known before backward; on meta it is NaN.
 static Status step(Layer *model, Optimizer *optimizer, LossFunction function, const Batch *batch,
                    Turn turn, double *loss, Tensor **unread) {
     Scope *scope = scope_open();
@@ -62,7 +62,7 @@ Status train_step_with(Layer *model, Optimizer *optimizer, LossFunction function
     return status ? status : error_status();
 }
 
-// ---- many --------------------------------------------------------------------------------------
+// ---- the loop ----------------------------------------------------------------------------------
 typedef struct Fit {
     Layer *model;
     Optimizer *optimizer;
@@ -71,8 +71,8 @@ typedef struct Fit {
     FitResult *result;
     double start;
     int64_t planned;     // steps in all
-    int64_t steps;       // to be done: fewer where the caller has wished to stop
-    double loss, losses; // the last one that was read; the epoch's together
+    int64_t steps;       // to be done: fewer after a stop
+    double loss, losses; // the last one read; the sum over the epoch
     Tensor *unread[FIT_READ_MOST];
     int n_unread;
 } Fit;
@@ -88,7 +88,7 @@ static void forget_unread(Fit *fit) {
     while (fit->n_unread > 0) tensor_free(fit->unread[--fit->n_unread]);
 }
 
-// In one go.
+// Reads all unread losses at once.
 static Status read_losses(Fit *fit, const Batch *batch) {
     float values[FIT_READ_MOST];
     int n = fit->n_unread;
@@ -104,17 +104,17 @@ static Status read_losses(Fit *fit, const Batch *batch) {
     return status;
 }
 
-// The last ones of the run may be fewer.
+// The run's last group may have fewer batches.
 static Turn turn_of(const Fit *fit) {
     int64_t many = fit->options.accumulate, place = fit->result->steps % many;
-    int64_t left = fit->steps - (fit->result->steps - place); // from the first of them on
+    int64_t left = fit->steps - (fit->result->steps - place); // from the group's first batch on
     int64_t of = left < many ? left : many;
     return (Turn){.first = place == 0, .last = place == of - 1, .of = of};
 }
 
 static Status one_step(Fit *fit, const Batch *batch, bool last) {
     const FitOptions *options = &fit->options;
-    if (options->schedule) // it counts the optimizer's steps
+    if (options->schedule) // schedules count the optimizer's steps
         optimizer_set_learning_rate(fit->optimizer,
                                     schedule_rate(options->schedule,
                                                   fit->result->steps / options->accumulate));
@@ -145,7 +145,7 @@ static void tell_progress(Fit *fit, int64_t epoch) {
 
 static bool done(const Fit *fit) { return fit->result->steps >= fit->steps; }
 
-// The batch to come is the last one where the caller wishes so, and gradients add up no further.
+// Ends the run with the next batch if the caller asks for it and the batch completes a group.
 static void look_for_end(Fit *fit) {
     const FitOptions *options = &fit->options;
     int64_t next = fit->result->steps + 1;
@@ -157,7 +157,7 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
     int64_t before = fit->result->steps % loader_batches(fit->loader), batches = before;
     Batch batch;
     fit->losses = 0.0;
-    if (before == 0) loader_start_epoch(fit->loader); // else an earlier run was in its midst
+    if (before == 0) loader_start_epoch(fit->loader); // else continue inside an earlier run's epoch
     while (!done(fit)) {
         double asked = clock_seconds();
         bool more = loader_next(fit->loader, &batch);
@@ -174,7 +174,7 @@ static Status one_epoch(Fit *fit, int64_t epoch) {
     return STATUS_OK;
 }
 
-// `steps`: how many the run is to have in all.
+// `steps`: number of steps in the whole run.
 static Status check_options(FitOptions *options, int64_t steps) {
     if (options->read_every == 0) options->read_every = 50;
     if (options->accumulate == 0) options->accumulate = 1;
@@ -194,7 +194,7 @@ static Status check_options(FitOptions *options, int64_t steps) {
                      (long long)options->read_every, FIT_READ_MOST);
 }
 
-// All there are to do; of epochs without end, which only max_steps ends, too many to count.
+// Number of steps in the whole run; INT64_MAX where epochs are endless and only max_steps ends it.
 static int64_t planned(const FitOptions *options, int64_t batches) {
     int64_t steps;
     if (__builtin_mul_overflow(options->epochs, batches, &steps)) steps = INT64_MAX;
@@ -231,7 +231,7 @@ Status train_fit(Layer *model, Optimizer *optimizer, Loader *loader, FitOptions 
     return status;
 }
 
-// ---- without a step ----------------------------------------------------------------------------
+// ---- evaluation --------------------------------------------------------------------------------
 // The likeliest class of each label, in the labels' order; NULL with an error pending.
 static Tensor *guesses(Tensor *logits, const Tensor *labels) {
     char text[SHAPE_TEXT], wanted[SHAPE_TEXT];
@@ -243,7 +243,7 @@ static Tensor *guesses(Tensor *logits, const Tensor *labels) {
     return NULL;
 }
 
-// Of the samples in a batch, those that are recognised; of one with several labels a share.
+// Number of recognised samples in a batch; a sample with several labels counts as a fraction.
 static double count_right(Tensor *logits, const Batch *batch) {
     int64_t right = 0, n = batch->labels->numel;
     Tensor *best = guesses(logits, batch->labels);
@@ -256,7 +256,7 @@ static double count_right(Tensor *logits, const Batch *batch) {
     return (double)right * (double)batch->count / (double)n;
 }
 
-// By the batch's losses, or, without a loss, by what it recognises.
+// The sum of a batch's losses, or without a loss function the number of recognised samples.
 static double judge(Layer *model, const Batch *batch, LossFunction loss) {
     Scope *scope = scope_open();
     Tensor *output = layer_forward(model, batch->images), *mean = NULL;

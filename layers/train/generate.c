@@ -10,11 +10,11 @@
 typedef struct Writer {
     Layer *model;
     GenerateOptions options;
-    KvCache *cache; // NULL: there is none
+    KvCache *cache; // NULL: no cache
 } Writer;
 
-// With a cache the model sees what is new since the last time, until the window moves: then every
-// position is another one.
+// Runs the model on the tokens before `at`. With a cache it sees only new ones, until the window
+// moves: then all positions change.
 static Tensor *see(const Writer *writer, const int64_t *ids, int64_t at, Tensor **x) {
     int64_t window = writer->options.window, seen = at < window ? at : window;
     bool cached = writer->cache && at <= window;
@@ -48,7 +48,7 @@ static float *last_logits(const Writer *writer, const int64_t *ids, int64_t at,
     return logits;
 }
 
-// -1: one of them is no number.
+// The index of the largest logit; -1: one of them is NaN.
 static int64_t likeliest(const float *logits, int64_t n) {
     int64_t best = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static int64_t likeliest(const float *logits, int64_t n) {
     return best;
 }
 
-// By softmax(logits / temperature); -1: they are not finite.
+// Draws by softmax(logits / temperature); -1: the logits are not finite.
 static int64_t draw(const float *logits, int64_t n, double temperature) {
     int64_t best = likeliest(logits, n);
     if (best < 0) return best;
@@ -70,7 +70,7 @@ static int64_t draw(const float *logits, int64_t n, double temperature) {
         below += exp((double)(logits[i] - logits[best]) / temperature);
         if (at < below) return i;
     }
-    return best; // rounding
+    return best; // reached through rounding only
 }
 
 static Status next(const Writer *writer, int64_t *ids, int64_t at) {
@@ -89,7 +89,7 @@ static Status next(const Writer *writer, int64_t *ids, int64_t at) {
 
 static Status write_all(Writer *writer, int64_t *ids, int64_t given, int64_t count) {
     const GenerateOptions *options = &writer->options;
-    int64_t room = count - 1 < options->window ? count - 1 : options->window; // that are seen
+    int64_t room = count - 1 < options->window ? count - 1 : options->window; // positions seen
     if (given <= room && !options->no_cache && kv_cache_fits(writer->model))
         writer->cache = kv_cache_new(writer->model, 1, room);
     for (int64_t at = given; at < count && !error_pending(); at++)

@@ -1,5 +1,5 @@
-// loader.c -- batches of samples as tensors, in an order that is shuffled for each epoch. What a
-// sample is, its source says (source.h); the thread that may fill ahead of time is ring.c's.
+// loader.c -- batches of samples as tensors, in an order that is shuffled for each epoch. The
+// source (source.h) defines the samples; ring.c has the thread that fills ahead of time.
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,20 +16,20 @@
 
 struct Loader {
     LoaderSource source; // its `data` is the loader's own copy
-    Borrower borrower;   // of what the source reads
-    bool gone;           // that was freed
+    Borrower borrower;   // of the data that the source reads
+    bool gone;           // its owner has freed the data
     LoaderOptions options;
     RandomState random;
-    int64_t *order;            // the items, as this epoch delivers them
-    int64_t epoch;             // how many were started
-    int64_t next;              // the batch that loader_next delivers
-    int64_t first;             // the batch with which the ring began
-    uint64_t fingerprint;      // of the data; 0: nobody has asked yet
-    Batch full, last;          // `last` looks at the front of `full`; NULL when not needed
+    int64_t *order;            // the items in this epoch's order
+    int64_t epoch;             // number of epochs started
+    int64_t next;              // index of the batch that loader_next delivers
+    int64_t first;             // index of the batch with which the ring began
+    uint64_t fingerprint;      // of the data; 0: not computed yet
+    Batch full, last;          // `last`: a view of `full`; NULL when not needed
     Ring *ring;                // of Rows; NULL without a thread
-    Storage *inputs, *classes; // without one: staging, for memory that the host cannot write
+    Storage *inputs, *classes; // without a ring: staging for other devices
 
-    int64_t delivered, wait_nanoseconds, depths; // depths: the sum of those that next() found
+    int64_t delivered, wait_nanoseconds, depths; // depths: sum over loader_next calls
     int max_depth;
     atomic_llong fill_nanoseconds; // the thread adds to it
 };
@@ -77,7 +77,7 @@ static int64_t batch_count(const Loader *loader, int64_t index) {
     return left < loader->full.count ? left : loader->full.count;
 }
 
-// Batch `index` in this epoch's order. Reads only what stays as it is while a thread runs.
+// Fills batch `index` of this epoch's order. Reads only data that a running thread finds constant.
 static void fill(Loader *loader, int64_t index, Rows to) {
     int64_t start = clock_nanoseconds();
     const LoaderSource *source = &loader->source;
@@ -93,7 +93,7 @@ static void fill(Loader *loader, int64_t index, Rows to) {
                               memory_order_relaxed);
 }
 
-// Labels first: eight-byte values want the slot's alignment.
+// Labels come first, because eight-byte values need the slot's alignment.
 static Rows slot_rows(const Loader *loader, void *slot) {
     int64_t *labels = slot;
     return (Rows){labels, labels + loader->full.labels->numel};
@@ -106,7 +106,7 @@ static void fill_slot(void *argument, int64_t index, void *slot) {
 
 // ---- making ----------------------------------------------------------------------------------
 
-// The short batch is a view: one resident batch is all that the loader holds.
+// The short batch is a view, so that the loader holds only one batch.
 static Status make_last(Loader *loader, int64_t count) {
     Scope *scope = scope_open();
     Batch last = {.count = count};
@@ -135,8 +135,8 @@ static Status make_batches(Loader *loader) {
     return rest > 0 ? make_last(loader, rest) : STATUS_OK;
 }
 
-// Where batches are put together when not in the tensors themselves: in the thread's ring, or, for
-// a device whose memory the host cannot write, in one staging buffer.
+// Makes the memory where batches are assembled if not in the tensors themselves: the thread's ring,
+// or one staging buffer for a device whose memory the host cannot write.
 static Status make_room(Loader *loader) {
     const Batch *full = &loader->full;
     Device *device = full->images->device;
@@ -164,7 +164,7 @@ static Status prepare(Loader *loader) {
 
 static void lose(Borrower *borrower) {
     Loader *loader = (Loader *)((char *)borrower - offsetof(Loader, borrower));
-    ring_free(loader->ring); // its thread reads what goes
+    ring_free(loader->ring); // its thread reads the data that is freed
     loader->ring = NULL;
     loader->gone = true;
 }
@@ -195,7 +195,7 @@ Loader *loader_new_from(LoaderSource source, LoaderOptions options) {
 }
 
 void loader_free(Loader *loader) {
-    if (!loader || tensor_is_stranger(loader->full.images)) return; // somebody else's, in a dry run
+    if (!loader || tensor_is_stranger(loader->full.images)) return; // belongs outside the dry run
     ring_free(loader->ring); // first: its thread reads the order
     borrower_remove(&loader->borrower);
     tensor_free(loader->last.images);
@@ -220,12 +220,12 @@ static Batch batch_here(Batch batch) {
     return (Batch){tensor_here(batch.images), tensor_here(batch.labels), batch.count};
 }
 
-// Without a thread: on the meta device there is nothing to fill.
+// The twin has no thread, because on the meta device there is nothing to fill.
 static Loader *twin_of(const Loader *loader) {
     size_t bytes = (size_t)loader->source.samples * sizeof(int64_t);
     Loader *twin = memory_new(sizeof(Loader));
     if (!twin) return NULL;
-    *twin = (Loader){.source = loader->source, // its thread may be adding to the time of filling
+    *twin = (Loader){.source = loader->source, // its thread may be adding to fill_nanoseconds
                      .gone = loader->gone,
                      .options = loader->options,
                      .random = loader->random,
@@ -244,7 +244,7 @@ static Loader *twin_of(const Loader *loader) {
     return shadow_add(loader, twin, twin_free) ? NULL : twin;
 }
 
-// What stands for a loader that comes in from outside of a dry run. NULL: an error is pending.
+// In a dry run, the twin of a loader from outside. NULL: an error is pending.
 static Loader *here(Loader *loader) {
     if (!loader) error_set(STATUS_INVALID_ARGUMENT, "loader: there is none (NULL)");
     if (!loader) return NULL;
@@ -255,7 +255,7 @@ static Loader *here(Loader *loader) {
 
 // ---- epochs ----------------------------------------------------------------------------------
 
-// The thread rests: what it reads may be changed.
+// Makes the thread rest, so that data that it reads may change.
 static void rest(Loader *loader) {
     if (loader->ring) ring_stop(loader->ring);
 }
@@ -279,14 +279,14 @@ void loader_start_epoch(Loader *loader) {
     go_on(loader, 0);
 }
 
-// ---- places ----------------------------------------------------------------------------------
+// ---- positions -------------------------------------------------------------------------------
 static Status check_there(const Loader *loader) {
     if (!loader->gone) return STATUS_OK;
     return error_set(STATUS_STATE,
                      "loader: the data that it reads was freed. HINT: free the loader first");
 }
 
-// Read once: of a gigabyte it takes a moment, and a place is asked for at each checkpoint.
+// Computed once: it takes a moment per gigabyte, and every checkpoint asks for a position.
 static uint64_t fingerprint_of(Loader *loader) {
     if (loader->fingerprint == 0 && !check_there(loader))
         loader->fingerprint = loader->source.fingerprint(&loader->source, &loader->options);
@@ -310,7 +310,7 @@ LoaderPosition loader_position(const Loader *loader) {
     return position;
 }
 
-// Other data of the same size would go unnoticed, and be trained on; so would other samples of it.
+// Refuses other data of the same size, or other samples of it, which would otherwise go unnoticed.
 static Status check_data(LoaderPosition to, LoaderPosition own) {
     if (to.fingerprint == own.fingerprint) return STATUS_OK;
     return error_set(STATUS_INVALID_ARGUMENT,
@@ -366,7 +366,7 @@ static Status send(const Batch *batch, Rows rows) {
                             (size_t)tensor_bytes(batch->labels));
 }
 
-// A batch that could not be sent stays in front, for the caller may try again.
+// A batch that could not be sent stays at the front, so that the caller may try again.
 static Status deliver_filled(Loader *loader, const Batch *batch) {
     int depth;
     int64_t asked = clock_nanoseconds();
@@ -382,7 +382,7 @@ static Status deliver_filled(Loader *loader, const Batch *batch) {
 
 static Status deliver(Loader *loader, Batch *batch) {
     Device *device = batch->images->device;
-    if (!device->has_data) return STATUS_OK; // meta: the shapes are all there is
+    if (!device->has_data) return STATUS_OK; // meta: only the shapes are real
     if (loader->ring) return deliver_filled(loader, batch);
     Rows rows = device->on_host ? (Rows){batch->labels->storage->data, batch->images->storage->data}
                                 : (Rows){loader->classes->data, loader->inputs->data};
@@ -398,7 +398,7 @@ bool loader_next(Loader *loader, Batch *batch) {
     bool is_short = batch_count(loader, loader->next) < loader->full.count;
     Batch *now = is_short ? &loader->last : &loader->full;
     if (deliver(loader, now)) return false;
-    now->images->storage->version++; // a backward that still needs the batch before will say so
+    now->images->storage->version++; // a backward that needs the previous batch refuses
     now->labels->storage->version++;
     loader->next++;
     loader->delivered++;

@@ -1,4 +1,4 @@
-// loss.c -- losses as a call site of their own, and what to say when one is not finite.
+// loss.c -- losses with a call site of their own, and the report on a loss that is not finite.
 #include <math.h>
 
 #include "layers/train/optimizer.h"
@@ -12,7 +12,7 @@ static Tensor *leave(int outer, Tensor *loss) {
     return loss;
 }
 
-// A row of logits for each label, whatever dimensions both have before that; views.
+// Makes a row of logits for each label, whatever dimensions both have before that; views.
 Tensor *loss_cross_entropy(Tensor *logits, Tensor *labels) {
     int outer = enter("CrossEntropy");
     if (logits && labels && logits->shape.ndim > 2 &&
@@ -66,7 +66,7 @@ typedef struct FiniteWatch {
     char where[128];
 } FiniteWatch;
 
-static bool is_finite(const Tensor *t) { // float32, contiguous, wherever it is
+static bool is_finite(const Tensor *t) { // float32, contiguous, on any device
     bool finite = true, here = t->device->on_host;
     float *copy = here ? NULL : memory_new((size_t)t->numel * sizeof(float));
     if (!here && (!copy || tensor_read_floats(t, copy))) finite = false; // the error says why
@@ -89,7 +89,7 @@ static void look_at_output(Observer *observer, const OpCall *call) {
              site_path(context, context->site, path, sizeof(path)), call->op->name);
 }
 
-// A device's weights were written since, from gradients of that very loss.
+// On a device the weights were updated meanwhile, with gradients of that very loss.
 static bool weights_are_finite(const Layer *model) {
     ParameterList list;
     bool finite = true;

@@ -55,7 +55,7 @@ Optimizer *optimizer_new(const Layer *model, OptimizerConfig config) {
 }
 
 void optimizer_free(Optimizer *self) {
-    if (!self || tensor_is_stranger(self->scalars)) return; // somebody else's, in a dry run
+    if (!self || tensor_is_stranger(self->scalars)) return; // belongs outside the dry run
     for (int i = 0; i < self->state_count; i++) tensor_free(self->states[i]);
     tensor_free(self->scalars);
     memory_free(self->parameters);
@@ -73,7 +73,7 @@ static void twin_free(void *twin) {
 static Optimizer *twin_of(const Optimizer *self) {
     Optimizer *twin = memory_new(sizeof(Optimizer));
     if (!twin) return NULL;
-    *twin = *self; // its tensors are met by theirs
+    *twin = *self; // shadows replace its tensors
     twin->scalars = tensor_here(self->scalars);
     twin->inputs = memory_new(inputs_bytes(self->count, self->n_states));
     if (!twin->scalars || !twin->inputs) {
@@ -106,9 +106,9 @@ void optimizer_set_learning_rate(Optimizer *self, float learning_rate) {
     if (self->config.learning_rate == learning_rate) return;
     OptimizerConfig config = self->config;
     config.learning_rate = learning_rate;
-    if (optimizer_check_config(config)) return; // pending; the old one stays
+    if (optimizer_check_config(config)) return; // an error is pending; the old rate stays
     self->config.learning_rate = learning_rate;
-    Tensor *t = self->scalars; // only the first number: t belongs to the step op
+    Tensor *t = self->scalars; // write only the first number: t belongs to the step op
     if (t->device->has_data)
         device_from_host(t->device, t->storage->data, &learning_rate, sizeof(float));
 }
@@ -134,12 +134,12 @@ Status optimizer_clip_gradients(Optimizer *self, float max_norm, double *norm) {
     if (context->error.status) return context->error.status;
     self = optimizer_here(self);
     if (!self) return error_status();
-    int n = 0; // the scratch of a step holds the gradients alone, for now
+    int n = 0; // a step's scratch array, here with gradients only
     for (int i = 0; i < self->count; i++) {
         Tensor *grad = tensor_grad(self->parameters[i]);
         if (grad) self->inputs[n++] = grad;
     }
-    if (n == 0 && !(max_norm > 0.0f)) // which the op would say, too
+    if (n == 0 && !(max_norm > 0.0f)) // the op would refuse it, too
         return error_set(STATUS_INVALID_ARGUMENT,
                          "clip_norm: the largest norm is %g. HINT: above 0", (double)max_norm);
     if (n == 0) return STATUS_OK;

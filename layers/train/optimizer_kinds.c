@@ -1,5 +1,5 @@
-// optimizer_kinds.c -- the optimizers: what each keeps, begins with and runs, a row each, and what
-// their numbers may be. Nothing here holds a parameter.
+// optimizer_kinds.c -- the optimizers, a row each: states, defaults and step op; and the valid
+// ranges of their numbers. Nothing here holds a parameter.
 #include <math.h>
 
 #include "layers/train/optimizer_parts.h"
@@ -87,11 +87,11 @@ OptimizerConfig optimizer_defaults(OptimizerKind kind) {
                         : (OptimizerConfig){.kind = kind, .learning_rate = 0.001f, BETAS};
 }
 
-// What PyTorch refuses, too; NaN is no number for any of them.
+// Refuses what PyTorch refuses, and NaN.
 Status optimizer_check_config(OptimizerConfig config) {
     const struct {
         const char *name;
-        float value, below; // from 0, and less than that
+        float value, below; // valid from 0 up to, without, `below`
     } numbers[] = {{"learning_rate", config.learning_rate, INFINITY},
                    {"momentum", config.momentum, INFINITY},
                    {"weight_decay", config.weight_decay, INFINITY},

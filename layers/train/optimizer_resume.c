@@ -1,4 +1,4 @@
-// optimizer_resume.c -- what an optimizer keeps, listed under its parameters' paths, and put back.
+// optimizer_resume.c -- lists an optimizer's state under its parameters' paths, and restores it.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tensor/memory.h"
 #include "tensor/shadow.h"
 
-enum { MOST_STEPS = 1 << 24 }; // that the float t tells apart
+enum { MOST_STEPS = 1 << 24 }; // the largest that float t counts exactly
 
 OptimizerConfig optimizer_config(const Optimizer *self) {
     self = optimizer_here((Optimizer *)self);

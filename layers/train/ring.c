@@ -1,5 +1,5 @@
 // ring.c -- the filling thread and its ring: one mutex, and two conditions to sleep on.
-// A piece takes microseconds or more, so that a lock per piece is nothing, and nobody spins.
+// A piece takes microseconds or more, so a lock per piece costs nothing, and nobody spins.
 #include "layers/train/ring.h"
 
 #include <assert.h>
@@ -11,12 +11,12 @@
 
 enum { CACHE_LINE = 64 };
 
-// Pieces [popped, filled) are ready, piece i in slot i % slots. The thread writes to the slot of
-// `filled` without the lock: nobody else looks at a slot outside [popped, filled).
+// Pieces [popped, filled) are ready; piece i is in slot i % slots. The thread writes to the slot of
+// `filled` without the lock: no one else reads a slot outside [popped, filled).
 struct Ring {
     pthread_t thread;
-    pthread_mutex_t mutex;     // guards what follows, up to `quit`
-    pthread_cond_t may_fill;   // the thread waits: for room, for pieces, for the end
+    pthread_mutex_t mutex;     // guards the members below, up to `quit`
+    pthread_cond_t may_fill;   // the thread waits: for room, pieces, the end
     pthread_cond_t has_filled; // the caller waits: for a piece, or for the thread to rest
     int64_t popped, filled;
     int64_t pieces; // the thread fills up to here
@@ -33,7 +33,7 @@ static void *slot_of(const Ring *ring, int64_t piece) {
     return ring->memory + (size_t)(piece % ring->slots) * ring->slot_bytes;
 }
 
-// With the mutex held, except while it fills.
+// Called with the mutex held; releases it while filling.
 static void fill_next(Ring *ring) {
     int64_t piece = ring->filled;
     ring->filling = true;
@@ -61,7 +61,7 @@ static void *work(void *argument) {
 static bool start_thread(Ring *ring) {
     sigset_t all, previous;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous); // signals are the caller's
+    pthread_sigmask(SIG_SETMASK, &all, &previous); // the caller handles signals
     bool started = pthread_create(&ring->thread, NULL, work, ring) == 0;
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     return started;
@@ -106,7 +106,7 @@ void ring_free(Ring *ring) {
 
 void ring_stop(Ring *ring) {
     pthread_mutex_lock(&ring->mutex);
-    ring->pieces = 0; // the thread begins no other
+    ring->pieces = 0; // the thread starts no other piece
     while (ring->filling) pthread_cond_wait(&ring->has_filled, &ring->mutex);
     ring->popped = ring->filled = 0;
     pthread_mutex_unlock(&ring->mutex);

@@ -34,7 +34,7 @@ const char *schedule_name(ScheduleKind kind) {
     return (unsigned)kind < SCHEDULE_COUNT ? kinds[kind].name : "?";
 }
 
-// ---- all of it ---------------------------------------------------------------------------------
+// ---- with warm-up ------------------------------------------------------------------------------
 Status schedule_check(const Schedule *s) {
     if (!s) return error_set(STATUS_INVALID_ARGUMENT, "schedule: there is no schedule (NULL)");
     if ((unsigned)s->kind >= SCHEDULE_COUNT)
@@ -57,7 +57,7 @@ Status schedule_check(const Schedule *s) {
 
 float schedule_rate(const Schedule *s, int64_t step) {
     if (!s || (unsigned)s->kind >= SCHEDULE_COUNT) {
-        schedule_check(s); // says why
+        schedule_check(s); // sets the error
         return NAN;
     }
     if (step < s->warmup) return (float)((double)s->base * (double)(step + 1) / (double)s->warmup);

@@ -1,5 +1,5 @@
-// source.c -- who reads bytes that are not theirs, and is told when these go. Threads: a list each,
-// because a loader and its data belong to one.
+// source.c -- borrowers of data that others own, and their notification when it goes. Each thread
+// has a list of its own, because a loader and its data belong to one thread.
 #include "layers/train/source.h"
 
 static _Thread_local Borrower *borrowers;

@@ -46,8 +46,8 @@ static Status run_bernoulli(const Step *step, bool training, Tensor *const in[],
 }
 
 // ---- stochastic depth: join.c makes it of a product with noise ----------------------------------
-// count: number of dimensions that share no decision; value: the fraction kept, and the factor of
-// what is kept.
+// count: leading dimensions with one decision per index; value: the fraction kept, and the factor
+// of what is kept.
 static Status run_depth(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     float keep = step->params.plain.value[0], factor = keep * step->params.plain.value[1];
     Tensor *y = in[0];
