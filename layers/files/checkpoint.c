@@ -1,5 +1,5 @@
-// checkpoint.c -- one safetensors file of all that training depends on: tensors under prefixes, and
-// numbers as texts in the metadata (checkpoint_fields.c).
+// checkpoint.c -- one safetensors file with the whole state of training: tensors under prefixes,
+// and numbers as texts in the metadata (checkpoint_fields.c).
 #include "layers/files/checkpoint_fields.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const char schema[] = "ridgepoint.checkpoint/v1";
 typedef CheckpointNumbers Numbers;
 
 // ---- writing -----------------------------------------------------------------------------------
-// Adds what `from` lists, under names that begin with the prefix.
+// Adds the entries of `from`, with the prefix in front of their names.
 static Status add(ParameterList *list, const char *prefix, const ParameterList *from) {
     for (int i = 0; i < from->count; i++) {
         size_t size = strlen(prefix) + strlen(from->items[i].path) + 1;
@@ -114,7 +114,7 @@ static Status check_frozen(const Tensors *tensors, const Safetensors *file) {
     return checkpoint_check_frozen(safetensors_input(file)->name, lines, &tensors->model);
 }
 
-// What it holds is the model's or the optimizer's, each of which knows its own.
+// Refuses entries of neither model nor optimizer; each of these checks its own.
 static Status check_owners(const Safetensors *file) {
     for (int64_t i = 0; i < safetensors_count(file); i++) {
         const char *name = safetensors_entry(file, i)->name;
@@ -143,7 +143,7 @@ static Status read_numbers(const Checkpoint *checkpoint, const Safetensors *file
                                    numbers->optimizer_steps);
 }
 
-// All checks are made, but the loader's, which it makes itself before it moves.
+// Restores the state after all checks; loader_seek makes the loader's before it moves.
 static Status restore(Checkpoint *checkpoint, const Numbers *numbers) {
     Status status = STATUS_OK;
     if (checkpoint->loader) status = loader_seek(checkpoint->loader, numbers->loader);

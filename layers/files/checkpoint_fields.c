@@ -1,4 +1,4 @@
-// checkpoint_fields.c -- numbers, flags and names as texts, by one table for writing and reading.
+// checkpoint_fields.c -- numbers, flags and names as texts; one table serves writing and reading.
 #include "layers/files/checkpoint_fields.h"
 
 #include <jansson.h>
@@ -47,7 +47,7 @@ static bool read_flag(const char *text, void *at) {
     return good;
 }
 
-// A real number so that it is read back as the same, whatever the locale: by jansson.
+// Writes a real number with jansson, so that it reads back exactly, in any locale.
 static void write_real(const void *at, char text[TEXT]) {
     json_t *number = json_real((double)*(const float *)at); // NULL: not finite
     size_t length = json_dumpb(number, text, TEXT - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
@@ -62,7 +62,7 @@ static bool read_real(const char *text, void *at) {
     return is_number;
 }
 
-// For messages only: what JSON may not hold becomes '?'.
+// Names are for messages only: characters that JSON may not hold become '?'.
 static void write_name(const void *at, char text[TEXT]) {
     const char *name = at;
     size_t n = 0;

@@ -1,5 +1,5 @@
-// checkpoint_frozen.c -- which parameters did not train, as a line of a checkpoint each. An
-// optimizer is made of the others, so that its file fits only where the same ones are frozen.
+// checkpoint_frozen.c -- lists the parameters that did not train, a line of a checkpoint each. An
+// optimizer has only the others, so its file fits only where the same parameters are frozen.
 #include "layers/files/checkpoint_fields.h"
 
 #include <string.h>

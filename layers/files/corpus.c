@@ -1,5 +1,5 @@
-// corpus.c -- reads a text, finds its symbols, parts it, and counts its pairs. Sentences that are
-// drawn: sentences.c; windows for a loader: corpus_loader.c.
+// corpus.c -- reads a text, finds its symbols, splits it, and counts its pairs. Generated
+// sentences: sentences.c; windows for a loader: corpus_loader.c.
 #include "layers/files/corpus.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static Status refuse(const char *name, const char *what, const char *hint) {
     return error_set(STATUS_FORMAT, "text: %s: %s. HINT: %s", name, what, hint);
 }
 
-// Bytes become ids, in place. Ids are in the order of the symbols.
+// Replaces bytes by ids, in place. Ids are in the order of the symbols.
 static Status number(Corpus *corpus) {
     bool seen[SYMBOLS] = {false};
     uint8_t id[SYMBOLS] = {0};
@@ -51,7 +51,7 @@ static Status number(Corpus *corpus) {
     return STATUS_OK;
 }
 
-// A corpus of bytes that are still to come.
+// Starts a corpus of `count` bytes that the caller fills in.
 static Status begin(const char *name, int64_t count, Corpus *corpus) {
     *corpus = (Corpus){.count = count};
     snprintf(corpus->name, sizeof(corpus->name), "%s", name);
@@ -91,7 +91,7 @@ Status corpus_read(const char *path, Corpus *out) {
     return finish(status, out);
 }
 
-// ---- parting -----------------------------------------------------------------------------------
+// ---- splitting ---------------------------------------------------------------------------------
 static Status check(const Corpus *corpus) {
     if (error_pending()) return error_status();
     return corpus && corpus->ids
@@ -123,7 +123,7 @@ typedef struct Pairs {
     int64_t of[SYMBOLS][SYMBOLS], begin_with[SYMBOLS];
 } Pairs;
 
-// Yours to memory_free; NULL with an error pending.
+// Counts the pairs; yours to memory_free. NULL with an error pending.
 static Pairs *count_pairs(const Corpus *corpus) {
     if (check(corpus)) return NULL;
     if (corpus->count < 2)
@@ -137,7 +137,7 @@ static Pairs *count_pairs(const Corpus *corpus) {
     return pairs;
 }
 
-// n times -ln n / of; nothing where there is none.
+// n times -ln(n / of); 0 for n = 0.
 static double surprise(int64_t n, int64_t of) {
     return n > 0 ? (double)n * log((double)of / (double)n) : 0.0;
 }

@@ -1,13 +1,13 @@
-// corpus_loader.c -- windows of a text as a loader's source. The text itself is corpus.c's, batches
-// and their places are loader.c's.
+// corpus_loader.c -- windows of a text as a loader's source. corpus.c has the text, loader.c
+// batches and positions.
 #include "layers/files/corpus.h"
 #include "layers/train/fingerprint.h"
 #include "layers/train/source.h"
 
 #include <stddef.h>
 
-// Any of the places where a window fits, by 64 random bits of the item's own: so many that their
-// remainder favours no place that anybody could notice.
+// Draws a start among all places for a window, from the item's own 64 random bits: with that many,
+// the remainder's bias is far too small to notice.
 static int64_t drawn_start(uint64_t seed, int64_t item, int64_t places) {
     uint32_t bits[2];
     random_bits(seed, 0, 2 * item, 2 * item + 2, bits);

@@ -7,7 +7,7 @@
 #include "tensor/math.h"
 #include "tensor/op.h"
 
-// Defines name(at): the number of this type there, which may lie at any address.
+// Defines name(at): reads a number of this type at any address, aligned or not.
 #define LOAD(name, type, result)                                                                   \
     static result name(const uint8_t *at) {                                                        \
         type value;                                                                                \
@@ -37,14 +37,14 @@ static double half_value(uint32_t half) {
     uint32_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
     if (exponent == 31) return (double)math_from_bits(sign | 0x7f800000u | fraction << 13);
     if (exponent > 0) return (double)math_from_bits(sign | (exponent + 112) << 23 | fraction << 13);
-    double tiny = ldexp((double)fraction, -24); // subnormal there, normal here
+    double tiny = ldexp((double)fraction, -24); // subnormal as binary16, normal as double
     return sign ? -tiny : tiny;
 }
 
 static double load_f16(const uint8_t *at) { return half_value((uint32_t)load_u16(at)); }
 
-// Of 8 bits: a sign, an exponent, so many of a fraction (Micikevicius et al. 2022; no infinity in
-// E4M3; FNUZ has one zero, and its NaN where the other would be).
+// A number of 8 bits: a sign, an exponent, a fraction of `fraction` bits (Micikevicius et al. 2022;
+// E4M3 has no infinity; FNUZ has one zero, and its NaN has the bits of -0).
 static double small_real(uint8_t bits, int fraction, int bias) {
     int exponent = (bits & 0x7f) >> fraction, one = 1 << fraction;
     int digits = bits & (one - 1), shift = (exponent > 0 ? exponent : 1) - bias - fraction;
@@ -83,7 +83,7 @@ static const Element elements[] = {
     {.name = "F8_E4M3FNUZ", .size = 1, .real = load_e4m3fnuz},
     {.name = "F8_E5M2FNUZ", .size = 1, .real = load_e5m2fnuz},
     {.name = "F8_E8M0", .size = 1, .real = load_e8m0},
-    // Listed, but for no tensor of ours.
+    // These kinds are listed, but fit no tensor here.
     {.name = "U64", .numpy = "u8", .size = 8},
     {.name = "C64", .numpy = "c8", .size = 8},
 };
@@ -157,7 +157,7 @@ static uint16_t half_of(float x) {
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
     if (size > 0x7f800000u) return sign | 0x7e00u;  // NaN
     if (size >= 0x477ff000u) return sign | 0x7c00u; // from 65520 on: infinity
-    // Below 2^-14 there are steps of 2^-24, and a float that is 0.5 or more has just these.
+    // Below 2^-14 the steps are 2^-24, as they are for floats from 0.5 on: adding 0.5 rounds.
     if (size < 0x38800000u)
         return sign | (uint16_t)(math_to_bits(math_from_bits(size) + 0.5f) & 0xffffu);
     uint32_t odd = size >> 13 & 1u;
@@ -182,7 +182,7 @@ bool element_store(const Element *element, const void *number, DType dtype, uint
     } else if (element->real == load_f16) {
         memcpy(to, &half, sizeof half);
     } else if (!element->real && element->numpy && element->numpy[0] != 'c') {
-        const uint8_t *bytes = (const uint8_t *)&whole; // its lower end
+        const uint8_t *bytes = (const uint8_t *)&whole; // its lower bytes
         bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
         memcpy(to, bytes + (big ? (int)sizeof whole - element->size : 0), (size_t)element->size);
     } else {

@@ -1,5 +1,5 @@
-// idx.c -- reads one IDX file, plain or gzip'ed, without trusting a word of it. Pairs of files that
-// make a dataset are idx_folder.c.
+// idx.c -- reads one IDX file, plain or gzip'ed, and trusts none of its content. idx_folder.c has
+// the pairs of files that make a dataset.
 #define ZLIB_CONST
 #include "layers/files/idx.h"
 
@@ -21,13 +21,13 @@ enum {
     SIZES_TEXT = 96
 };
 
-// Bytes that arrive piece by piece.
+// A buffer for bytes that arrive in pieces.
 typedef struct Buffer {
     uint8_t *bytes;
     size_t size, capacity;
 } Buffer;
 
-// "10000 x 28 x 28 = 7840000"
+// Formats "10000 x 28 x 28 = 7840000".
 static const char *sizes_text(const IdxArray *array, char text[SIZES_TEXT]) {
     int length = 0;
     for (int i = 0; i < array->ndim; i++) {
@@ -99,7 +99,7 @@ static Status read_header(const uint8_t *bytes, size_t size, const char *name, I
     }
     if (overflow) {
         char text[SIZES_TEXT];
-        array->count = -1; // keeps the product out of the text
+        array->count = -1; // leaves the product out of the text
         return error_set(STATUS_FORMAT,
                          "idx: %s: header promises %s bytes, more than any file holds. HINT: "
                          "download it again",
@@ -149,7 +149,7 @@ static bool is_gzip(const uint8_t *bytes, size_t size) {
     return bytes && size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-// Room for as much again as has arrived: what a header promises is never allocated on its word.
+// Doubles the room as bytes arrive: the size in the header is never allocated at once.
 static Status grow(Buffer *buffer) {
     size_t capacity = buffer->capacity ? 2 * buffer->capacity : FIRST_CAPACITY;
     uint8_t *bytes = memory_resize(buffer->bytes, buffer->capacity, capacity);
@@ -159,8 +159,8 @@ static Status grow(Buffer *buffer) {
     return STATUS_OK;
 }
 
-// The same for what should be IDX: neither a huge file nor a gzip bomb is read on when its first
-// bytes are no header, or when all that the header promises is there.
+// As grow, but checks the header first: reading a huge file or a gzip bomb stops when the first
+// bytes are no header, or when all bytes that the header states are there.
 static Status grow_idx(Buffer *buffer, const char *name) {
     if (buffer->size > 0) {
         IdxArray array = {0};
@@ -199,7 +199,7 @@ static Status inflate_members(z_stream *stream, const uint8_t *bytes, size_t siz
                 return broken_gzip(name, "other bytes follow its end");
             }
             inflateReset(stream);
-        } else if (code == Z_BUF_ERROR) { // there was room, so it lacks input
+        } else if (code == Z_BUF_ERROR) { // there was room, so input is missing
             return broken_gzip(name, "the file ends before the stream does");
         } else if (code == Z_MEM_ERROR) {
             return STATUS_OUT_OF_MEMORY; // set by zlib_allocate

@@ -1,4 +1,4 @@
-// idx_folder.c -- a folder of MNIST's four files, or two of them, as datasets. One file: idx.c.
+// idx_folder.c -- a folder with two or four of MNIST's files, as datasets. One file: idx.c.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { CLASSES = 10, HELD_OUT_PART = 5, LONGEST_NAME = 64 };
 
-// Images and their labels, plain or gzip'ed, whichever is there.
+// A file of images and one of labels, each plain or gzip'ed.
 typedef struct Pair {
     const char *part; // "train"
     bool has_images, has_labels;
@@ -27,7 +27,7 @@ static bool find_file(const char *folder, const char *part, const char *kind, ch
     return false;
 }
 
-// A pair may be absent, but not half of it: that is a download that went wrong.
+// Finds a pair. It may be absent, but half a pair means that a download went wrong.
 static Status find_pair(const char *folder, const char *part, Pair *pair) {
     pair->part = part;
     pair->has_images = find_file(folder, part, "images-idx3", pair->images);

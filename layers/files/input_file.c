@@ -1,4 +1,4 @@
-// input_file.c -- reads at places, and converts on the way, in pieces of a fixed size.
+// input_file.c -- reads at offsets, and converts meanwhile, in pieces of a fixed size.
 #include "layers/files/input_file.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ Status input_open(const char *who, const char *path, InputFile *file) {
     *file = (InputFile){.who = who, .name = path, .descriptor = -1};
     if (error_pending()) return error_status();
     if (!path) return error_set(STATUS_INVALID_ARGUMENT, "%s: no file is named", who);
-    // Of a pipe that nobody writes, to open would be to wait.
+    // Opening a pipe without a writer would block.
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->descriptor < 0) return cannot_read(file, strerror(errno));
     struct stat found;
@@ -64,7 +64,7 @@ static bool as_held(InputNumbers numbers, DType dtype) {
            element_in_order(numbers.element, numbers.big_endian);
 }
 
-// Numbers [done, done + n) to `to`, through `raw`, which has room for them as stored.
+// Converts numbers [done, done + n) into `to`, by way of `raw`, which has room for them as stored.
 static Status read_piece(const InputFile *file, InputNumbers numbers, int64_t done, int64_t n,
                          DType dtype, uint8_t *raw, void *to) {
     int64_t size = numbers.element->size;
@@ -91,12 +91,12 @@ Status input_read_numbers(const InputFile *file, InputNumbers numbers, int64_t c
     return status;
 }
 
-// For memory that the host cannot write: each piece is put together here and sent.
+// For memory that the host cannot write: assembles each piece here and sends it.
 static Status send_pieces(const InputFile *file, InputNumbers numbers, Tensor *to) {
     int64_t size = dtype_size(to->dtype), piece = PIECE < to->numel ? PIECE : to->numel;
     uint8_t *ready = memory_new((size_t)(piece * (size + numbers.element->size)));
     if (!ready) return STATUS_OUT_OF_MEMORY;
-    uint8_t *raw = ready + piece * size; // wants no alignment
+    uint8_t *raw = ready + piece * size; // needs no alignment
     Status status = STATUS_OK;
     for (int64_t done = 0; done < to->numel && !status; done += piece) {
         int64_t n = to->numel - done < piece ? to->numel - done : piece;
@@ -123,7 +123,7 @@ const char *input_words(const char *words, char text[INPUT_WORDS]) {
         unsigned char c = (unsigned char)words[n];
         text[n] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
-    // Not in the middle of a character: bytes 10xxxxxx go on with one.
+    // Does not cut inside a character, which bytes 10xxxxxx continue.
     while (n > 0 && words[n] && ((unsigned char)words[n] & 0xc0) == 0x80) n--;
     strcpy(text + n, words[n] ? "..." : "");
     return text;

@@ -1,5 +1,5 @@
-// model_text.c -- reads a model text: a small recursive-descent parser. Which layers there are, and
-// what they take, is model_text_layers.c's table.
+// model_text.c -- reads a model text: a small recursive-descent parser. model_text_layers.c has the
+// table of layers and their arguments.
 #include "layers/files/model_text.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static const ModelTextLayer *const tables[TABLES] = {model_text_layers, model_te
 static Layer *read_layer(TextReader *reader);
 
 // ---- children ----------------------------------------------------------------------------------
-// "3*" before a layer: that many of it; else 1.
+// Reads "3*" before a layer, the number of copies; else gives 1.
 static Status read_times(TextReader *reader, int64_t *times) {
     char word[TEXT_WORD];
     double value = 1.0;
@@ -32,8 +32,8 @@ static Status read_times(TextReader *reader, int64_t *times) {
     return status;
 }
 
-// A layer with its name, or several without; each of these is read anew from where the first
-// stands.
+// Reads a layer with its name, or several without one; the text of the first is read again for
+// each.
 static Status read_children(TextReader *reader, Layer *parent) {
     char name[TEXT_WORD] = "";
     int64_t times = 1;
@@ -66,8 +66,8 @@ static Status read_children_of(TextReader *reader, Layer *parent) {
 }
 
 // ---- a layer -----------------------------------------------------------------------------------
-// What ends the layer's arguments; '\0': it has none. A container's are there where a word is
-// followed by what follows no layer.
+// The character that ends the layer's arguments; '\0': it has none. A container has arguments if a
+// word is followed by a character that cannot follow a layer.
 static char end_of_arguments(TextReader *reader, const ModelTextLayer *layer) {
     if (!layer->holds) return (char)(reader_take(reader, '(') ? ')' : '\0');
     char next = reader_behind_word(reader);
@@ -158,7 +158,7 @@ static Layer *read_whole(TextReader *reader, Shape *input) {
     return NULL;
 }
 
-// Numbers and letters are C's in every locale of the program's.
+// Sets the C locale while it parses, because the program may use another for numbers and letters.
 Layer *model_text_parse(const char *name, const char *text, Shape *input,
                         const ModelTextLayer *further) {
     Shape found = {0};
@@ -193,7 +193,7 @@ const char *model_text_layer(int index) {
         for (const ModelTextLayer *one = tables[i]; one->name; one++)
             if (index-- == 0) return one->name;
     const Op *op;
-    for (int i = 0; (op = op_activation_at(i)); i++) // no word has brackets
+    for (int i = 0; (op = op_activation_at(i)); i++) // op names have no brackets
         if (!strchr(op->module, '(') && index-- == 0) return op->module;
     return NULL;
 }

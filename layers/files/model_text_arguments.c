@@ -1,5 +1,5 @@
-// model_text_arguments.c -- the arguments of a layer: what its line in the table says of them, and
-// what a text gives.
+// model_text_arguments.c -- the arguments of a layer: those that its line in the table lists, and
+// those that a text gives.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,18 @@
 typedef enum ArgumentKind { WHOLE, REAL, FLAG, CHOICE, ACTIVATION } ArgumentKind;
 
 typedef struct Argument {
-    const char *name; // so many bytes of it
+    const char *name; // `length` bytes of it
     size_t length;
     ArgumentKind kind;
     bool needed;
-    double value;        // where the text says nothing
-    const char *choices; // "zeros|edge", and what follows
-    int like;            // where the text says nothing: as this earlier argument; -1
+    double value;        // default
+    const char *choices; // points to "zeros|edge" and what follows
+    int like;            // defaults to this earlier argument; -1: to `value`
 } Argument;
 
 typedef struct Arguments {
     Argument all[TEXT_ARGUMENTS];
-    int n, places; // so many of them may be given by their place
+    int n, places; // places: number of those that may be positional
 } Arguments;
 
 static bool is_flag(const char *word, double *value) {
@@ -43,7 +43,7 @@ const Op *model_text_activation(double value) {
     return value >= 0.0 ? op_activation_at((int)value) : NULL;
 }
 
-// ---- what the table says -----------------------------------------------------------------------
+// ---- the table's arguments ---------------------------------------------------------------------
 static int find(const Arguments *arguments, const char *name, size_t length) {
     for (int i = 0; i < arguments->n; i++) {
         const Argument *one = &arguments->all[i];
@@ -52,7 +52,7 @@ static int find(const Arguments *arguments, const char *name, size_t length) {
     return -1;
 }
 
-// Of "bias=true" what stands behind the =.
+// Adds an argument's default: for "bias=true" the text after the =.
 static void add_default(const Arguments *before, Argument *one, const char *text, size_t length) {
     char word[TEXT_WORD] = "";
     if (length < sizeof word) memcpy(word, text, length);
@@ -94,7 +94,7 @@ static Arguments arguments_of(const char *line) {
     return arguments;
 }
 
-// ---- what a text gives -------------------------------------------------------------------------
+// ---- a text's arguments ------------------------------------------------------------------------
 static bool is_choice(const char *choices, const char *word, double *value) {
     size_t length = strlen(word);
     for (*value = 0.0;; ++*value, choices++) {
@@ -118,7 +118,7 @@ static bool is_value(const Argument *argument, const char *word, double *value) 
     }
 }
 
-// One argument: "512" at its place, or "bias=false" anywhere after those.
+// Reads one argument: "512" by position, or "bias=false" anywhere after those.
 static Status read_argument(TextReader *reader, const Arguments *arguments, int *place,
                             unsigned *given, double *values) {
     char word[TEXT_WORD];
@@ -141,7 +141,7 @@ static Status read_argument(TextReader *reader, const Arguments *arguments, int 
                : reader_malformed(reader, reader->word, "a value that does not fit");
 }
 
-// What the text does not say; false: it has to.
+// Fills in defaults; false: a required argument is missing.
 static bool fill_in(const Arguments *arguments, unsigned given, double *values) {
     for (int i = 0; i < arguments->n; i++) {
         const Argument *one = &arguments->all[i];
@@ -176,7 +176,7 @@ Status reader_arguments(TextReader *reader, const ModelTextLayer *layer, char en
     return read_arguments(reader, &arguments, end, values);
 }
 
-// Whatever numbers the op has.
+// The arguments are the op's own numbers.
 Layer *reader_activation(TextReader *reader, const Op *op) {
     Arguments arguments = {.n = 0};
     double values[TEXT_ARGUMENTS];

@@ -1,4 +1,4 @@
-// model_text_changes.c -- what a model text does to its layers once they are there: ties and
+// model_text_changes.c -- the changes that a model text makes to its finished layers: ties and
 // freezes, by path.
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// model_text_file.c -- a model text that is a file. What it says is model_text.c's.
+// model_text_file.c -- reads a model text from a file; model_text.c parses it.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@ enum { MOST_BYTES = 1 << 20, FIRST_BYTES = 4096 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-// The rest of the file and a '\0'. Its size is not asked for: a pipe has none.
+// Reads the rest of the file and adds a '\0'. It does not ask for the size: a pipe has none.
 static char *read_all(FILE *file, const char *path) {
     size_t size = 0, room = FIRST_BYTES;
-    const size_t most = MOST_BYTES + 2; // a byte too many shows that there are, and the '\0'
+    const size_t most = MOST_BYTES + 2; // one byte too many to detect excess, and the '\0'
     char *text = memory_new(room);
     while (text) {
         size += fread(text + size, 1, room - 1 - size, file);
@@ -54,7 +54,7 @@ Layer *model_text_read_file(const char *path, Shape *input) {
     }
     char *text = read_all(file, path);
     fclose(file);
-    const char *begin = text; // some editors put a mark there that says: UTF-8
+    const char *begin = text; // some editors begin with a UTF-8 byte order mark
     if (text && strncmp(text, "\xEF\xBB\xBF", 3) == 0) begin += 3;
     Layer *model = text ? model_text_parse(path, begin, input, NULL) : NULL;
     memory_free(text);

@@ -1,5 +1,5 @@
-// model_text_layers.c -- the layers that a model text may name, and their arguments. How a text is
-// read is model_text.c's.
+// model_text_layers.c -- the layers that a model text may name, and their arguments. model_text.c
+// reads the text.
 #include <limits.h>
 
 #include "layers/attention.h"
@@ -9,7 +9,7 @@
 #include "layers/recurrent.h"
 
 static int64_t whole(double value) { return (int64_t)value; }
-// Whole numbers of a text are larger than an int can be; no dimension is.
+// Limits a whole number of a text to the range of int.
 static int dim(double value) {
     return value < INT_MIN ? INT_MIN : value > INT_MAX ? INT_MAX : (int)value;
 }
@@ -77,7 +77,7 @@ static Layer *make_lstm(const double *a) {
     return lstm_new(whole(a[0]), whole(a[1]), recurrent(a));
 }
 static Layer *make_gru(const double *a) { return gru_new(whole(a[0]), whole(a[1]), recurrent(a)); }
-static Layer *make_rnn(const double *a) { // its nonlinearity stands where PyTorch has it
+static Layer *make_rnn(const double *a) { // nonlinearity is at PyTorch's position
     RecurrentOptions options = {.layers = whole(a[2]),
                                 .relu = a[3] != 0.0,
                                 .bias = a[4] != 0.0,

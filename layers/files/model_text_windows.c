@@ -1,5 +1,5 @@
-// model_text_windows.c -- of the layers that a model text may name, those that move a window over
-// images or sequences, or change their size. The others are model_text_layers.c's.
+// model_text_windows.c -- the layers of model texts that move a window over images or sequences, or
+// resize them. The others: model_text_layers.c.
 #include "layers/files/model_text_parts.h"
 #include "layers/layers1d.h"
 #include "layers/layers2d.h"
@@ -7,7 +7,7 @@
 static int64_t whole(double value) { return (int64_t)value; }
 
 // ---- convolutions ------------------------------------------------------------------------------
-// What has two sides stands in the order of these, behind the arguments that have places.
+// Two-sided arguments come in this order, after the positional ones.
 #define SIDES                                                                                      \
     "; kernel_h=kernel kernel_w=kernel stride_h=stride stride_w=stride padding_h=padding "         \
     "padding_w=padding padding_top=padding_h padding_bottom=padding_h padding_left=padding_w "     \
@@ -121,7 +121,7 @@ static Layer *make_reflection_pad2d(const double *a) { return padding(a, PAD_REF
 static Layer *make_replication_pad2d(const double *a) { return padding(a, PAD_REPLICATE, 0.0); }
 static Layer *make_circular_pad2d(const double *a) { return padding(a, PAD_CIRCULAR, 0.0); }
 
-// PyTorch's half pixels for what is between pixels, and its "nearest", which knows none.
+// As PyTorch: half pixels for interpolation, and its "nearest", which has none.
 static Layer *make_upsample(const double *a) {
     ResizeOptions options = {.scale_h = a[3],
                              .scale_w = a[4],

@@ -1,4 +1,4 @@
-// model_text_words.c -- the words of a model text, and where in it a mistake is said to be.
+// model_text_words.c -- the words of a model text, and the position that an error message gives.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 enum { LARGEST_BITS = 53, MESSAGE = 640, PLACE = 160, QUOTED = 40 };
 
-// ---- where ------------------------------------------------------------------------------------
-// "lenet.txt: line 3, column 14"
+// ---- positions --------------------------------------------------------------------------------
+// Writes "lenet.txt: line 3, column 14".
 static void write_place(const TextReader *reader, const char *at, char place[PLACE]) {
     int line = 1;
     const char *begin = reader->text;
@@ -22,7 +22,7 @@ static void write_place(const TextReader *reader, const char *at, char place[PLA
     snprintf(place, PLACE, "%.100s: line %d, column %d", reader->name, line, (int)(at - begin) + 1);
 }
 
-// So much of the line that a message, which is one line, stays one that can be printed.
+// Number of characters from `at` that a one-line message can print.
 static int quotable(const char *at) {
     int length = 0;
     while (length < QUOTED && isprint((unsigned char)at[length])) length++;
@@ -92,7 +92,7 @@ char reader_behind_word(const TextReader *reader) {
     return (char)(length > 0 ? reader_peek(&ahead) : '\0');
 }
 
-// strtod also reads "0x10", "nan" and "inf", which nobody means here.
+// strtod also reads "0x10", "nan" and "inf", which are not numbers here.
 bool word_is_number(const char *word, bool whole, double *value) {
     char *end;
     if (!strchr("0123456789.-", word[0]) || word[strcspn(word, "xXpPnN")]) return false;

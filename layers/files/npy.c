@@ -1,4 +1,4 @@
-// npy.c -- reads the one array of an NPY file, without trusting a word of it, and writes one.
+// npy.c -- reads an NPY file's single array, trusting none of its content, and writes one.
 #include "layers/files/npy.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@
 enum {
     START = 8, // "\x93NUMPY", major and minor version
     MOST_HEADER = 1 << 16,
-    ALIGNMENT = 64 // of the first element, as numpy.save has it
+    ALIGNMENT = 64 // of the first element, as numpy.save writes it
 };
 static const char magic[] = "\x93NUMPY";
 
 typedef struct Npy {
     InputFile input;
-    InputNumbers numbers; // which begin behind the header
+    InputNumbers numbers; // they begin after the header
     bool fortran;
     Shape shape;
     int64_t count;
@@ -27,7 +27,7 @@ typedef struct Npy {
 // ---- the header: a Python dictionary -----------------------------------------------------------
 typedef struct Cursor {
     const char *at;
-    bool failed; // no dictionary: nothing matches any more
+    bool failed; // not a dictionary: nothing matches any more
 } Cursor;
 
 static void skip_blanks(Cursor *c) {
@@ -44,7 +44,7 @@ static bool match(Cursor *c, const char *word) {
 
 static void want(Cursor *c, const char *word) { c->failed = !match(c, word) || c->failed; }
 
-// A string of less than `size` bytes, in either quotes.
+// Reads a string of less than `size` bytes, in quotes of either kind.
 static void want_string(Cursor *c, char *text, size_t size) {
     skip_blanks(c);
     char quote = *c->at;
@@ -67,11 +67,11 @@ static int64_t want_size(Cursor *c) {
     for (; !c->failed && *c->at >= '0' && *c->at <= '9'; c->at++)
         c->failed = __builtin_mul_overflow(value, 10, &value) ||
                     __builtin_add_overflow(value, *c->at - '0', &value);
-    if (*c->at == 'L') c->at++; // a long of Python 2
+    if (*c->at == 'L') c->at++; // a long in Python 2
     return value;
 }
 
-// "()", "(3,)", "(3, 4)"; in Python "(3)" is no tuple.
+// Reads "()", "(3,)" or "(3, 4)"; "(3)" is not a tuple in Python.
 static void want_shape(Cursor *c, Shape *shape) {
     bool comma = true;
     want(c, "(");
@@ -84,7 +84,7 @@ static void want_shape(Cursor *c, Shape *shape) {
     c->failed = c->failed || (shape->ndim == 1 && !comma);
 }
 
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }: each once, in any order.
+// Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }: each key once, in any order.
 static bool parse_header(const char *text, size_t size, Npy *npy, char descr[16]) {
     Cursor c = {.at = text};
     char key[24];
@@ -109,7 +109,7 @@ static bool parse_header(const char *text, size_t size, Npy *npy, char descr[16]
         want(&c, ",");
     }
     skip_blanks(&c);
-    return !c.failed && seen == 7 && c.at == text + size; // which a zero byte inside is not
+    return !c.failed && seen == 7 && c.at == text + size; // false for a zero byte inside
 }
 
 static Status take_descr(Npy *npy, const char *descr) {
@@ -130,7 +130,7 @@ static Status take_descr(Npy *npy, const char *descr) {
 // ---- the file ----------------------------------------------------------------------------------
 static const char hint[] = "write it again with numpy.save";
 
-// Where the header's text is, and how long.
+// Finds offset and length of the header's text.
 static Status find_header(const Npy *npy, int64_t *begin, int64_t *length) {
     const InputFile *input = &npy->input;
     uint8_t start[START + 4];
@@ -168,7 +168,7 @@ static Status read_header(Npy *npy) {
     return status ? status : take_descr(npy, descr);
 }
 
-// The shape's bytes are those that are there.
+// Checks that the shape's size equals the number of bytes in the file.
 static Status check_size(Npy *npy) {
     int64_t bytes = npy->numbers.element->size, there = npy->input.size - npy->numbers.at;
     bool overflow = false;
@@ -183,8 +183,8 @@ static Status check_size(Npy *npy) {
                      npy->numbers.element->size, hint);
 }
 
-// ---- Fortran's order ---------------------------------------------------------------------------
-// Number i of the file, whose first index runs fastest, to its place in a row-major array.
+// ---- Fortran order -----------------------------------------------------------------------------
+// Moves the file's numbers, whose first index runs fastest, to their places in a row-major array.
 static void scatter(const char *from, int64_t size, const Shape *shape, char *to) {
     int64_t index[TENSOR_MAX_DIMS] = {0}, stride[TENSOR_MAX_DIMS], span = size;
     for (int d = shape->ndim - 1; d >= 0; d--) {
@@ -206,7 +206,7 @@ static void scatter(const char *from, int64_t size, const Shape *shape, char *to
 static Status read_fortran(const Npy *npy, Tensor *to) {
     int64_t bytes = tensor_bytes(to);
     if (bytes == 0 || !to->device->has_data) return STATUS_OK;
-    char *values = memory_new(2 * (size_t)bytes); // as in the file, and behind them in order
+    char *values = memory_new(2 * (size_t)bytes); // as in the file; after them, in order
     if (!values) return STATUS_OUT_OF_MEMORY;
     Status status =
         input_read_numbers(&npy->input, npy->numbers, npy->count, (DType)to->dtype, values);
@@ -235,7 +235,7 @@ Tensor *npy_read_new(const char *path) {
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// As numpy.save writes it, to the byte, with blanks for a first size of up to 21 digits.
+// Writes numpy.save's header, byte for byte, with blanks for a first size of up to 21 digits.
 static void write_header(WholeFile *file, const Tensor *tensor, const Element *element) {
     const Shape *shape = &tensor->shape;
     char text[4 * ALIGNMENT], sizes[SHAPE_TEXT];

@@ -1,5 +1,5 @@
-// safetensors.c -- opens a file: its header, read with jansson and held against the bytes that are
-// there; and single tensors of it. Whole models are safetensors_layer.c.
+// safetensors.c -- opens a file: reads its header with jansson and checks it against the file; also
+// reads single tensors. Whole models: safetensors_layer.c.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +17,21 @@ enum { LEAST_ENTRY = 49 }; // bytes: "":{"dtype":"U8","shape":[],"data_offsets":
 typedef struct Entry {
     SafetensorsEntry shown;
     const Element *element;
-    int64_t begin, end; // bytes from the first tensor's
+    int64_t begin, end; // offsets in bytes from the first tensor
 } Entry;
 
 struct Safetensors {
     InputFile input;
     char *path;
-    int64_t data;  // where the tensors' bytes begin
+    int64_t data;  // offset in bytes of the tensors
     json_t *names; // name: index; and the metadata
     Entry *entries;
     int64_t count;
 };
 
 // ---- the header --------------------------------------------------------------------------------
-// {name: {member: [numbers]}}: what goes deeper is none, and jansson's memory for the rest stays in
-// proportion to the text.
+// True for {name: {member: [numbers]}}. Deeper text is refused, so that jansson's memory stays
+// proportional to the text.
 static bool has_form(const char *text, int64_t size) {
     static const char form[] = "{{[";
     int depth = 0;
@@ -95,19 +95,19 @@ static Status refuse_entry(const Safetensors *file, const char *name, const char
                      input_words(name, words), what, hint);
 }
 
-// Whole numbers from 0 on; how many, or -1: something else, or more than there is room for.
+// Reads whole numbers from 0 on; returns the count, or -1: another content, or more than `room`.
 static int read_integers(const json_t *array, int64_t *numbers, int room) {
-    size_t n = json_array_size(array); // 0 where it is none
+    size_t n = json_array_size(array); // 0 where it is no array
     if (!json_is_array(array) || n > (size_t)room) return -1;
     for (size_t i = 0; i < n; i++) {
         const json_t *number = json_array_get(array, i);
-        numbers[i] = json_integer_value(number); // 0 where it is none
+        numbers[i] = json_integer_value(number); // 0 where it is no integer
         if (!json_is_integer(number) || numbers[i] < 0) return -1;
     }
     return (int)n;
 }
 
-// The bytes of a shape; -1: more than can be counted.
+// Bytes of a shape; -1: overflow.
 static int64_t bytes_of(const Shape *shape, int size) {
     int64_t bytes = size;
     for (int i = 0; i < shape->ndim; i++)
@@ -142,7 +142,7 @@ static int by_place(const void *one, const void *other) {
     return (a->end > b->end) - (a->end < b->end);
 }
 
-// The metadata, which are none of the tensors, say text for text.
+// Checks that the metadata, which are not a tensor, map text to text.
 static Status check_metadata(const Safetensors *file, json_t *metadata) {
     const char *key;
     json_t *value;
@@ -169,7 +169,7 @@ static Status read_entries(Safetensors *file) {
     return STATUS_OK;
 }
 
-// One after another from the first byte to the last.
+// Checks that the tensors are adjacent from the first byte to the last.
 static Status check_places(const Safetensors *file) {
     int64_t end = 0;
     for (int64_t i = 0; i < file->count; i++) {
@@ -188,7 +188,7 @@ static Status check_places(const Safetensors *file) {
                      file->input.name, (long long)end, (long long)there, hint);
 }
 
-// From now on a name leads to its index.
+// Makes each name lead to its index.
 static Status index_names(Safetensors *file) {
     for (int64_t i = 0; i < file->count; i++)
         if (json_object_set_new(file->names, file->entries[i].shown.name, json_integer(i)))
@@ -228,7 +228,7 @@ void safetensors_close(Safetensors *file) {
     memory_free(file);
 }
 
-// ---- asked -------------------------------------------------------------------------------------
+// ---- looking up --------------------------------------------------------------------------------
 int64_t safetensors_count(const Safetensors *file) { return file ? file->count : 0; }
 
 const SafetensorsEntry *safetensors_entry(const Safetensors *file, int64_t index) {
@@ -253,7 +253,7 @@ InputNumbers safetensors_numbers(const Safetensors *file, int64_t index) {
     return (InputNumbers){.at = file->data + entry->begin, .element = entry->element};
 }
 
-// ---- read --------------------------------------------------------------------------------------
+// ---- reading -----------------------------------------------------------------------------------
 // NULL with an error pending: the file has no such tensor.
 static const Entry *entry_at(const Safetensors *file, int64_t index) {
     if (error_pending()) return NULL;

@@ -1,5 +1,5 @@
-// safetensors_layer.c -- a layer's weights to a file and back: every name, shape and dtype is
-// checked first, and what does not fit is told together.
+// safetensors_layer.c -- a layer's weights to a file and back: checks every name, shape and dtype
+// first, and reports all mismatches together.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tensor/handle.h"
 #include "tensor/memory.h"
 
-// ---- what does not fit -------------------------------------------------------------------------
+// ---- mismatches --------------------------------------------------------------------------------
 typedef enum Kind { MISSING, UNKNOWN, UNLIKE, STRIDED, OTHER_SHAPE, OTHER_DTYPE, KINDS } Kind;
 
 static const struct {
@@ -23,9 +23,9 @@ static const struct {
 };
 
 enum {
-    NAMED = 3, // of each kind, in so many bytes:
+    NAMED = 3, // names shown of each kind, in this many bytes:
     COMPLAINT = 180,
-    PIECE = 1 << 16 // bytes that are compared at a time
+    PIECE = 1 << 16 // bytes to compare at a time
 };
 
 typedef struct Complaints {
@@ -62,15 +62,15 @@ static Status tell(const Complaints *all, const char *file, const char *what) {
                      file, what, text);
 }
 
-// ---- a place for each --------------------------------------------------------------------------
+// ---- matching list and file --------------------------------------------------------------------
 typedef struct Search {
     SafetensorsPlan *plan;
     SafetensorsOptions options;
-    bool *used; // of each in the file: it has a place
+    bool *used; // for each tensor in the file: it is matched
     Complaints complaints;
 } Search;
 
-// The index of prefix + path; -1: none, or an error is pending.
+// The file's index of prefix + path; -1: none, or an error is pending.
 static int64_t find(const Search *search, const char *path) {
     const char *prefix = search->options.prefix ? search->options.prefix : "";
     size_t size = strlen(prefix) + strlen(path) + 1;
@@ -82,7 +82,7 @@ static int64_t find(const Search *search, const char *path) {
     return index;
 }
 
-// The tensor that is the same as number i under an earlier path, or -1.
+// The index of the same tensor under an earlier path; -1: none.
 static int earlier_tie(const ParameterList *list, int i) {
     for (int k = 0; k < i; k++)
         if (list->items[k].tensor == list->items[i].tensor) return k;
@@ -105,7 +105,7 @@ static void check_one(Search *search, int i, int64_t index) {
     }
 }
 
-// Are these bytes of the file the same, wherever they lie?
+// Compares two ranges of bytes of the file; clears *alike where they differ.
 static Status compare(const InputFile *file, int64_t one, int64_t other, int64_t bytes,
                       bool *alike) {
     int64_t piece = bytes < PIECE ? bytes : PIECE;
@@ -129,7 +129,7 @@ static Status check_alike(const Safetensors *file, int64_t one, int64_t other, b
                    safetensors_numbers(file, other).at, a->bytes, alike);
 }
 
-// Of tied ones the first that the file has is read; a later one has to be the same.
+// Matches entry i. The first of tied ones that the file has is read; later ones must equal it.
 static Status place(Search *search, int i) {
     SafetensorsPlan *plan = search->plan;
     const ParameterEntry *item = &plan->list->items[i];
@@ -192,7 +192,7 @@ void safetensors_plan_free(SafetensorsPlan *plan) {
 
 // ---- layers ------------------------------------------------------------------------------------
 Status safetensors_save(const Layer *layer, const char *path) {
-    static const char *const format[] = {"format", "pt"}; // without it transformers takes no file
+    static const char *const format[] = {"format", "pt"}; // transformers refuses files without it
     ParameterList list;
     if (error_pending() || layer_state(layer, &list)) return error_status();
     Status status = safetensors_write(&list, format, 1, path);

@@ -1,6 +1,6 @@
-// safetensors_write.c -- writes a list of tensors: the header by jansson, then the bytes. In the
-// order of Hugging Face's own writer: larger numbers first, so that each lies at a multiple of its
-// size, and then by name.
+// safetensors_write.c -- writes a list of tensors: the header by jansson, then the bytes. The order
+// is that of Hugging Face's writer: larger elements first, so that each tensor is at a multiple of
+// its element size, then by name.
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@ enum { ALIGNMENT = 8 };
 
 typedef struct Writer {
     const ParameterList *list;
-    const ParameterEntry **order; // of those that are written, as they lie in the file
+    const ParameterEntry **order; // the entries that are written, in file order
     int count;
     json_t *header;
     WholeFile *file;
 } Writer;
 
-// ---- what is written ---------------------------------------------------------------------------
-// The path under which a tensor is written: of tied ones the first by its bytes.
+// ---- the tensors to write ----------------------------------------------------------------------
+// The path under which a tensor is written: for tied ones the first by its bytes.
 static const char *kept_path(const ParameterList *list, const Tensor *tensor) {
     const char *kept = NULL;
     for (int i = 0; i < list->count; i++) {
@@ -101,7 +101,7 @@ static Status set_text(json_t *object, const char *key, const char *text) {
     return refuse_name(is_text ? key : text);
 }
 
-// What the caller says, and of each path that is not written, where its tensor is.
+// Adds the caller's metadata, and for each path that is not written the one with its tensor.
 static Status describe_more(Writer *writer, const char *const *metadata, int n_pairs) {
     json_t *object = json_object();
     Status status = STATUS_OK;

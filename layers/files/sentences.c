@@ -1,5 +1,5 @@
-// sentences.c -- draws English sentences by a small grammar, so that there is a text to train on
-// without one. What they teach beyond pairs of letters: words, number, who a pronoun stands for.
+// sentences.c -- generates English sentences by a small grammar, for training without a text file.
+// Beyond pairs of letters they teach words, number, and the reference of pronouns.
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void say_verb(Writer *writer, bool many) {
     say(writer, many ? " " : "s ");
 }
 
-// "the old dog sees the birds, and it likes all boats by the sea.\n"
+// Writes "the old dog sees the birds, and it likes all boats by the sea.\n"
 static void write_line(Writer *writer) {
     bool many = toss(writer);
     writer->line[0] = '\0';

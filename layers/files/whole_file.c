@@ -1,5 +1,5 @@
-// whole_file.c -- a temporary beside the target, without a name where the system has such, and a
-// rename at the end.
+// whole_file.c -- writes to a temporary file beside the target, without a name where the system
+// supports that, and renames it at the end.
 #include "layers/files/whole_file.h"
 
 #include "tensor/memory.h"
@@ -16,12 +16,12 @@
 enum { TEMPORARY_ENDING = 48, PIECE = 1 << 14 }; // bytes
 
 struct WholeFile {
-    FILE *file; // NULL until the first byte makes the temporary
+    FILE *file; // NULL until the first byte creates the temporary
     bool owned;
-    char *path;      // for messages, and where the temporary goes in the end
+    char *path;      // for messages; the temporary's final place
     char *temporary; // NULL when written directly
     bool nameless;   // the temporary has no name yet
-    bool synced;     // on the disk, where its name is to be as well
+    bool synced;     // on the disk, and its name must be, too
     int error;       // errno of the first failure; 0: none
 };
 
@@ -52,7 +52,7 @@ WholeFile *whole_file_on(FILE *file, const char *name) {
 
 typedef struct Place {
     char folder[PATH_MAX];
-    const char *name; // in it; within the path that it is of
+    const char *name; // in the folder; points into the path
 } Place;
 
 static Place place_of(const char *path) {
@@ -64,8 +64,8 @@ static Place place_of(const char *path) {
     return place;
 }
 
-// Finds the file that `path` names, through symbolic links, or the one that it would make, and
-// whether it can be replaced: in time, before long work. Returns an errno, or 0.
+// Finds the file that `path` names or would create, through symbolic links, and whether it can be
+// replaced, before long work. Returns an errno, or 0.
 static int find_target(const char *path, char target[PATH_MAX]) {
     struct stat found;
     bool exists = lstat(path, &found) == 0;
@@ -85,7 +85,7 @@ static bool is_direct(const char *path) {
     return stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 
-// Opens nothing: the reader of a pipe would take the closing for the end.
+// Opens nothing, because the reader of a pipe would see the closing as the end.
 Status whole_file_check(const char *path) {
     if (!path) return error_set(STATUS_INVALID_ARGUMENT, "no file is named");
     if (strcmp(path, "-") == 0) return STATUS_OK;
@@ -122,13 +122,13 @@ WholeFile *whole_file_open(const char *path) {
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// The n-th name for a temporary beside the target: a rename cannot cross file systems.
+// The n-th name for a temporary beside the target, because a rename cannot cross file systems.
 static void name_temporary(WholeFile *self, int n) {
     snprintf(self->temporary, strlen(self->path) + TEMPORARY_ENDING, "%s.%ld-%d.tmp", self->path,
              (long)getpid(), n);
 }
 
-// A file may get its name by this link to it.
+// The link through which an open file can get a name.
 typedef struct DescriptorPath {
     char text[40];
 } DescriptorPath;
@@ -138,8 +138,8 @@ static DescriptorPath descriptor_path(int descriptor) {
     return path;
 }
 
-// A file without a name, which ends with its writer, however that ends. NULL: not on this system or
-// file system.
+// Opens a file without a name, which disappears when its writer ends, however it ends. NULL: not
+// supported by this system or file system.
 static FILE *open_nameless(const char *path) {
 #ifdef O_TMPFILE
     Place place = place_of(path);
@@ -159,14 +159,14 @@ static FILE *open_named(WholeFile *self) {
     FILE *file = NULL;
     for (int attempt = 0; attempt < 100 && !file; attempt++) {
         name_temporary(self, attempt);
-        file = fopen(self->temporary, "wx"); // "x": not what a crash left there
+        file = fopen(self->temporary, "wx"); // "x": not a file that a crash left
         if (!file && errno != EEXIST) break;
     }
     return file;
 }
 
-// Of the file that it will replace. Best effort: a file system without permissions has none to
-// keep.
+// Copies the permissions of the file to be replaced. Best effort: a file system without permissions
+// has none to keep.
 static void take_permissions(const WholeFile *self, FILE *temporary) {
     struct stat old;
     if (stat(self->path, &old) == 0) (void)fchmod(fileno(temporary), old.st_mode & 0777);
@@ -182,7 +182,7 @@ static void make_temporary(WholeFile *self) {
         take_permissions(self, self->file);
 }
 
-// All of a file, and on the disk, where it may have been. False, with errno: not all.
+// Copies all of a file, also parts that are already on the disk. False, with errno: incomplete.
 static bool copy_all(FILE *from, FILE *to) {
     char piece[PIECE];
     off_t at = 0;
@@ -194,8 +194,8 @@ static bool copy_all(FILE *from, FILE *to) {
     return got == 0 && fflush(to) == 0 && fsync(fileno(to)) == 0;
 }
 
-// Where the system makes files without a name, and then gives them none (a security module may
-// forbid the link), what is in this one goes to another that has one.
+// Copies a nameless file to a named one, on systems that make files without a name but do not let
+// them get one (a security module may forbid the link).
 static void move_to_name(WholeFile *self) {
     FILE *named = open_named(self);
     if (named && copy_all(self->file, named)) {
@@ -211,7 +211,7 @@ static void move_to_name(WholeFile *self) {
     (void)unlink(self->temporary);
 }
 
-// A rename needs a name. Between the two the file is whole, if under another name.
+// Gives the file a name for the rename. Until then it is complete, under another name.
 static void give_name(WholeFile *self) {
     DescriptorPath from = descriptor_path(fileno(self->file));
     int attempt = 0;
@@ -249,12 +249,12 @@ void whole_file_sync(WholeFile *self) {
     self->synced = true;
 }
 
-// That the file is called so, on the disk. Returns an errno, or 0: a file system that cannot do
-// this with a folder has nothing to wait for.
+// Waits until the file's name is on the disk. Returns an errno, or 0, also for file systems that
+// cannot sync a folder: there is nothing to wait for.
 static int sync_name(const char *path) {
     Place place = place_of(path);
     int folder = open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return errno == EACCES ? 0 : errno; // writable, but not to be listed
+    if (folder < 0) return errno == EACCES ? 0 : errno; // writable, but not readable
     int error = fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
     (void)close(folder);
     return error;
@@ -262,7 +262,7 @@ static int sync_name(const char *path) {
 
 // ---- ending ------------------------------------------------------------------------------------
 Status whole_file_close(WholeFile *self) {
-    // A full disk shows only now, when the buffered bytes have to go somewhere.
+    // A full disk may show only now, when buffered bytes are written.
     bool open = can_write(self) || self->file;
     if (open && fflush(self->file) != 0 && self->error == 0) self->error = errno;
     if (open && self->nameless && self->error == 0) give_name(self);
@@ -273,7 +273,7 @@ Status whole_file_close(WholeFile *self) {
         self->error = sync_name(self->path);
     bool left = open && self->temporary && !self->nameless && self->error != 0;
     if (left) (void)unlink(self->temporary);
-    // A reader of the pipe that has had enough is no failure of ours.
+    // A pipe's reader that stops early is not an error.
     if (!self->temporary && self->error == EPIPE) self->error = 0;
     Status status = self->error == 0 ? STATUS_OK : cannot_write(self->path, self->error);
     handle_free(self);

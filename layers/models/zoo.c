@@ -1,4 +1,4 @@
-// zoo.c -- looks up networks by name. Which there are: zoo_table.c.
+// zoo.c -- looks up networks by name. The table: zoo_table.c.
 #include "layers/models/zoo_table.h"
 
 #include <string.h>

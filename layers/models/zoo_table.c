@@ -1,5 +1,5 @@
-// zoo_table.c -- the networks by name: which family's constructor makes each, by which numbers, and
-// what it takes. How a name is looked up: zoo.c.
+// zoo_table.c -- the networks by name: the constructor of each family, its numbers and its input.
+// zoo.c looks names up.
 #include "layers/models/zoo_table.h"
 #include "layers/models/models.h"
 #include "layers/models/transformers.h"
@@ -27,7 +27,7 @@ static Layer *mobilenet_v2_of(const ZooModel *model, int64_t classes) {
 static Layer *densenet_of(const ZooModel *model, int64_t classes) {
     return densenet_new((int)model->form[0], classes);
 }
-// form: patch, features, those inside, layers, heads
+// form: patch size, features, inner features, layers, heads
 static Layer *vit_of(const ZooModel *model, int64_t classes) {
     VitOptions options = vit_defaults();
     options.image_size = model->input[1];
@@ -41,7 +41,7 @@ static Layer *vit_of(const ZooModel *model, int64_t classes) {
 }
 
 // ---- texts -------------------------------------------------------------------------------------
-// form: features, layers, heads; those inside, heads of keys, base of angles
+// form: features, layers, heads; inner features, heads of keys, base of angles
 static Layer *bert_of(const ZooModel *model, int64_t classes) {
     BertOptions options = bert_defaults();
     (void)classes;

@@ -1,5 +1,5 @@
-// absent.c -- stands for onnx_load and all behind it where the library was built without
-// protobuf-c, which reads the container of such files. Reads nothing.
+// absent.c -- replaces onnx_load and the reader where the library was built without protobuf-c,
+// which decodes such files.
 #include <string.h>
 
 #include "layers/files/onnx.h"
@@ -15,7 +15,7 @@ Layer *onnx_load(const char *path, const OnnxOptions *options, OnnxModel *about)
 }
 
 Status onnx_give_input(Layer *model, int input, Tensor *value) {
-    (void)model, (void)input, (void)value; // nobody has such a model
+    (void)model, (void)input, (void)value; // no such model can exist
     return error_set(STATUS_INVALID_ARGUMENT, "onnx_give_input: this is no model of onnx_load's");
 }
 

@@ -1,5 +1,5 @@
-// alike.c -- what a layer from a file says of itself, its kernel and channels: what the layer says
-// that would be built here for the same. Nothing of that one is kept; it has no numbers.
+// alike.c -- the attributes of a layer from a file, such as kernel and channels: those of the
+// equivalent layer of this library, which is built without numbers and dropped.
 #include <string.h>
 
 #include "layers/files/onnx/graph.h"
@@ -9,7 +9,7 @@
 
 typedef struct Likeness { // the one step of a layer
     const StepParams *params;
-    Shape weight; // no dimensions: it has none
+    Shape weight; // no dimensions: no weight
     bool bias;
 } Likeness;
 
@@ -97,7 +97,7 @@ static Layer *to_one1d(const Likeness *of) {
 
 static const struct {
     const char *type, *op; // PyTorch's class, and the step's operator
-    int weight;            // dimensions that its weight has; 0: it may have none
+    int weight;            // dimensions of its weight; 0: it may have none
     Layer *(*build)(const Likeness *of);
 } known[] = {{"Linear", "Linear", 2, linear},
              {"Conv2d", "Conv", 4, conv2d},
@@ -117,7 +117,7 @@ static const struct {
              {"AdaptiveAvgPool2d", "GlobalAveragePool", 0, to_one2d},
              {"AdaptiveAvgPool1d", "GlobalAveragePool", 0, to_one1d}};
 
-// ---- all --------------------------------------------------------------------------------------
+// ---- all of them ------------------------------------------------------------------------------
 static size_t size_of(AttributeKind kind) {
     if (kind == ATTRIBUTE_REAL) return sizeof(float);
     if (kind == ATTRIBUTE_FLAG) return sizeof(bool);
@@ -138,7 +138,7 @@ static void take_attributes(GraphLayer *self, const Layer *like) {
 }
 
 static Shape weight_of(const Program *program, const Step *step) {
-    bool table = strcmp(step->op->name, "Gather") == 0; // whose table is its first input
+    bool table = strcmp(step->op->name, "Gather") == 0; // its first input is the table
     int at = table ? 0 : 1;
     if (at >= step->n_in || step->in[at] < 0) return (Shape){0};
     const Slot *slot = &program->slots[step->in[at]];
@@ -160,7 +160,7 @@ static void describe(const Program *program, const RunStep *run) {
         if (like) take_attributes(self, like);
         layer_free(like);
         if (error_pending() && error_status() != STATUS_OUT_OF_MEMORY)
-            error_clear(); // no layer here has these
+            error_clear(); // no layer here has these settings
         return;
     }
 }

@@ -1,5 +1,5 @@
 // build.c -- makes a step of a node: the operator reads its attributes, inputs and outputs are
-// looked up, and when it runs its results get the types that the graph says.
+// looked up, and results get the types that the graph says when the step runs.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -11,7 +11,7 @@ int step_type(const Step *step, int i) {
     return i == 1 && step->op->second_type ? step->op->second_type : step->type;
 }
 
-// Whether every number of the one type is one of the other.
+// True if every number of type `from` is one of type `to`.
 static bool holds_all(int from, int to) {
     bool from_signed, to_signed;
     int from_bits = onnx_bits(from, &from_signed), to_bits = onnx_bits(to, &to_signed);
@@ -22,14 +22,14 @@ static bool holds_all(int from, int to) {
 // Integers of more bits than this are not all float32 numbers.
 enum { EXACT_BITS = 24 };
 
-// How a step computes with numbers of this type: as integers, which wrap around where its results
-// may leave their type. An error where that would go through float32 and round.
+// Chooses how a step computes with this type: as integers, which wrap around where results may
+// leave their type. An error where computing in float32 would round.
 static Status choose_type(Import *import, Step *step, int type) {
     bool is_signed;
     bool wraps = step->op->wraps && (type == step->type || !holds_all(type, step->type));
     int bits = onnx_bits(step->type, &is_signed);
-    // uint64 is held as int64, half of whose numbers are below 0: it can be moved, not computed
-    // with.
+    // uint64 is held as int64, half of whose numbers are negative: it can be moved, but not
+    // computed.
     if ((type == ONNX_UINT64 && step->op->whole == WHOLE_COMPUTED) ||
         (wraps && step->type == ONNX_UINT64))
         return import_error(import, STATUS_NOT_IMPLEMENTED,
@@ -62,7 +62,7 @@ Status step_run(const Step *step, bool training, Tensor *const in[], Tensor *out
 }
 
 // ---- steps --------------------------------------------------------------------------------------
-// It is in its place from its beginning, where roles that it gives to values name it.
+// The step is in the list from the start, because roles of values refer to it by its index.
 Step *step_new(Import *import, const Node *node, const Operator *op) {
     if (import_grow((void **)&import->steps, import->n_steps, sizeof(Step *))) return NULL;
     Step *step = memory_new(sizeof *step);
@@ -88,7 +88,7 @@ static Status check_inputs(Import *import, const Step *step) {
 }
 
 // Hands a finished step to `take`, unless an error is pending. The import keeps steps of the model,
-// also after an error, because roles name them by their numbers.
+// also after an error, because roles refer to them by index.
 Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import, Step *step)) {
     if (!import->computing) import->n_steps++;
     if (!error_pending()) check_inputs(import, step);
@@ -101,7 +101,7 @@ Status step_hand_over(Import *import, Step *step, Status (*take)(Import *import,
     return error_status();
 }
 
-// A split into more parts than a step has results: as many slices.
+// Builds a split into more parts than a step has results as that many slices.
 static Status build_slices(Import *import, const Node *node,
                            Status (*take)(Import *import, Step *step)) {
     const Value *in = node_input(import, node, 0);
@@ -127,8 +127,8 @@ static Status build_slices(Import *import, const Node *node,
     return error_status();
 }
 
-// The outputs up to the last one that is read: until opset 14 a batch norm had statistics among its
-// outputs that nobody reads. All outputs of a Split count, because they say how it is split.
+// Number of outputs up to the last one that is read: until opset 14 a batch norm had statistics as
+// outputs that nobody reads. All outputs of a Split count, because they define the split.
 static size_t outputs_read(const Import *import, const Node *node) {
     size_t n = node->n_output;
     if (strcmp(node->op_type, "Split") == 0) return n;
@@ -139,8 +139,7 @@ static size_t outputs_read(const Import *import, const Node *node) {
     return n;
 }
 
-// Numbers of two types are computed with only after a Cast; floats are float32 here, whatever they
-// are in the file.
+// Refuses numbers of two types without a Cast; all floats are float32 here, whatever the file has.
 static Status check_types(const Import *import, const Node *node) {
     const Value *first = node_input(import, node, 0);
     for (int i = 1; i < (int)node->n_input && first; i++) {

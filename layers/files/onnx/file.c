@@ -1,13 +1,13 @@
-// file.c -- an ONNX file to protobuf-c's tree of it, whose memory is bounded by the file's
-// size. What is in the tree is nobody's business here.
+// file.c -- decodes an ONNX file into protobuf-c's tree, whose memory is bounded by the file's
+// size. It does not interpret the tree.
 #include <string.h>
 
 #include "layers/files/input_file.h"
 #include "layers/files/onnx/import.h"
 #include "tensor/memory.h"
 
-// A message of two bytes becomes a struct of about a hundred: a file that holds nothing but those
-// may take this many times its size, and a file of numbers about its own.
+// A message of two bytes becomes a struct of about a hundred: a file of only those may take this
+// many times its size, and a file of numbers about its own size.
 enum { MOST_TIMES = 128, MOST_MORE = 1 << 16 };
 
 struct Arena {

@@ -1,5 +1,5 @@
 // formula.c -- tells whether stored numbers follow a formula, as masks, sequences and tables of
-// sines do and learned numbers do not. Reads numbers alone, no names.
+// sines do and learned numbers do not. It looks at numbers only, not at names.
 #include <math.h>
 
 #include "layers/files/onnx/import.h"
@@ -9,7 +9,7 @@ enum { MOST_READ = 1 << 22, FEWEST = 8 }; // fewer numbers may follow one by cha
 
 static bool near(double x, double wanted, double by) { return fabs(x - wanted) <= by; }
 
-// A mask has two values, or one that is as good as minus infinity.
+// A mask has two distinct values, or one that stands for minus infinity.
 static bool is_mask(const float *x, int64_t n) {
     int64_t other = 0;
     for (int64_t i = 0; i < n; i++)
@@ -55,8 +55,8 @@ static bool are_waves(const float *x, int64_t n, int64_t columns) {
     return beside || behind;
 }
 
-// Each row is every other one times a number: angles of places by frequencies, or one filter for
-// all channels of a pool that blurs.
+// Each row is a multiple of every other: positions times frequencies, or one filter for all
+// channels of a blurring pool.
 static bool is_outer(const float *x, int64_t n, int64_t columns) {
     int64_t most = 0;
     if (columns < 2 || n < 2 * columns || n < FEWEST) return false;

@@ -1,5 +1,5 @@
-// functions.c -- writes a model's own functions out where they are called, before the walk, so that
-// the graph has no calls. Does not look at what the nodes of their bodies are.
+// functions.c -- expands a model's own functions where they are called, before the walk, so that
+// the graph has no calls. It does not interpret the nodes of their bodies.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "tensor/memory.h"
 
 typedef Onnx__Function Function;
-// Bounds on what calls may come to: functions that call the next one twice double at each level.
+// Bounds on the expansion: functions that call the next one twice double at each level.
 enum { MOST_NODES = 1 << 17 };
 static const size_t MOST_BYTES = (size_t)1 << 27, MOST_COMPARED = (size_t)1 << 28;
 
@@ -17,9 +17,9 @@ typedef struct Block {
 } Block;
 
 struct Inlined {
-    Onnx__Graph graph;      // the file's, with these nodes
-    const Function **scope; // of each node: the function that it comes from; NULL: none
-    Block *blocks;          // all that was made
+    Onnx__Graph graph;      // the file's graph, with the expanded nodes
+    const Function **scope; // each node's function; NULL: none
+    Block *blocks;          // all memory of the expansion
     size_t bytes, compared;
 };
 
@@ -36,7 +36,7 @@ static void *make(Import *import, size_t bytes) {
     return block + 1;
 }
 
-// Counts `n` names that are compared; false with an error pending where a file asks for too many.
+// Counts `n` names to compare; false with an error pending where a file needs too many.
 static bool may_compare(Import *import, size_t n) {
     import->inlined->compared += n < MOST_COMPARED ? n : MOST_COMPARED;
     if (import->inlined->compared <= MOST_COMPARED) return true;
@@ -44,7 +44,7 @@ static bool may_compare(Import *import, size_t n) {
     return false;
 }
 
-// ---- which function ---------------------------------------------------------------------------
+// ---- finding the function ---------------------------------------------------------------------
 
 static bool same_domain(const char *a, const char *b) {
     const SchemaDomain *known = schema_domain(a); // "" is "ai.onnx", too
@@ -71,7 +71,7 @@ static const Function *called(Import *import, const Node *node) {
 typedef struct Call {
     const Function *function;
     const Node *node;
-    const char *own; // what its own results' names begin with: its first result's, which is unique
+    const char *own; // prefix of its inner names: its first result's name, which is unique
 } Call;
 
 static Status wrong(const Import *import, const Call *call, const char *what, const char *name) {
@@ -108,8 +108,8 @@ static Status call_new(Import *import, const Function *function, const Node *nod
 }
 
 // ---- names ------------------------------------------------------------------------------------
-// The name that a value of the body has outside: the caller's name of an input or result, or one
-// that is made for the call. NULL: an error is pending.
+// The outer name of a value in the body: the caller's name of an input or result, or a new one for
+// this call. NULL: an error is pending.
 static char *name_outside(Import *import, const Call *call, const char *name) {
     const Function *function = call->function;
     const Node *node = call->node;
@@ -141,8 +141,8 @@ static Onnx__Attribute *attribute_of(Onnx__Attribute *const all[], size_t n, con
     return NULL;
 }
 
-// An attribute that refers to the function's has the call's value, else the function's default;
-// where neither has one the node goes without.
+// An attribute that refers to one of the function's gets the call's value, or else the function's
+// default; with neither the node has no such attribute.
 static Status fill_attributes(Import *import, const Call *call, const Node *body, Node *node) {
     const Function *function = call->function;
     node->n_attribute = 0;
@@ -179,14 +179,14 @@ static Node *node_outside(Import *import, const Call *call, const Node *body) {
     node->name = node->output ? make(import, size) : NULL;
     if (!node->name || fill_attributes(import, call, body, node)) return NULL;
     snprintf(node->name, size, "%s%s%s", caller, caller[0] && name[0] ? "/" : "", name);
-    if (node->n_metadata_props == 0) { // it belongs to the module that the call belongs to
+    if (node->n_metadata_props == 0) { // it belongs to the call's module
         node->n_metadata_props = call->node->n_metadata_props;
         node->metadata_props = call->node->metadata_props;
     }
     return node;
 }
 
-// An Identity for a result that is an input, or another result, under a second name.
+// Makes an Identity for a result that is an input or another result, under a second name.
 static Node *rename_new(Import *import, const Call *call, char *from, char *to) {
     static char identity[] = "Identity";
     Node *node = make(import, sizeof *node);
@@ -228,7 +228,7 @@ static Status add_call(Import *import, const Call *call, Nodes *to) {
     return STATUS_OK;
 }
 
-// Writes out every call among the nodes once; *calls is their number.
+// Expands every call among the nodes once; *calls is the number of calls.
 static Status expand(Import *import, size_t *calls) {
     struct Inlined *inlined = import->inlined;
     const Onnx__Graph *graph = &inlined->graph;
@@ -270,7 +270,7 @@ Status import_inline(Import *import) {
     if (!import->inlined) return error_status();
     *import->inlined = (struct Inlined){.graph = *import->graph};
     import->graph = &import->inlined->graph;
-    // A chain of calls that is longer than there are functions goes round.
+    // A chain of calls that is longer than the number of functions is a cycle.
     for (size_t depth = 0; depth <= model->n_functions && calls > 0; depth++)
         if (expand(import, &calls)) return error_status();
     if (calls == 0) return STATUS_OK;

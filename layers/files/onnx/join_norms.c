@@ -1,11 +1,11 @@
-// join_norms.c -- norms that exporters write out: a layer norm by its formula (before opset 17), a
-// group norm as an instance norm of groups; and the weights behind either.
+// join_norms.c -- joins norms that exporters write out: a layer norm by its formula (before opset
+// 17), a group norm as an instance norm of groups; and the weights after either.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 
 // ---- layer norm (Ba et al. 2016) --------------------------------------------------------------
-// The mean over the last dimensions, which stay as ones: how many there are; 0: it is none.
+// Number of the last dimensions that a mean reduces and keeps as ones; 0: another operation.
 static int rows_of_mean(const Import *import, const Step *mean) {
     const Value *in = step_is(mean, "ReduceMean") ? import_value(import, mean->in[0]) : NULL;
     const ReduceParams *reduce = in ? &mean->params.reduce : NULL;
@@ -15,7 +15,7 @@ static int rows_of_mean(const Import *import, const Step *mean) {
     return reduce->n_dims;
 }
 
-// Is it the square of what that value is?
+// True if the step is the square of the value.
 static bool is_square(const Step *step, int of) {
     if (!step || step->in[0] != of) return false;
     if (step_is(step, "Mul")) return step->params.plain.dim == 0 && step->in[1] == of;
@@ -23,7 +23,7 @@ static bool is_square(const Step *step, int of) {
            step->params.plain.value[0] == 2.0f;
 }
 
-// (x - mean) / sqrt(mean of its square + epsilon), of which nobody else reads a part.
+// Joins (x - mean) / sqrt(mean of its square + epsilon), if no other node reads a part of it.
 static void join_layer_norm(Import *import, Step *quotient) {
     if (quotient->n_in != 2) return;
     const Step *centred = step_of(import, quotient->in[0]);
@@ -49,7 +49,7 @@ static void join_layer_norm(Import *import, Step *quotient) {
 }
 
 // ---- group norm (Wu and He 2018) ----------------------------------------------------------------
-// x as (n, groups, all that is in one), normed without weights, and as it was.
+// Joins x reshaped to (n, groups, rest), an instance norm without weights, and the reshape back.
 static void join_group_norm(Import *import, Step *back) {
     const Step *norm = step_of(import, back->in[0]);
     if (!step_is(norm, "InstanceNormalization") || norm->n_in != 1) return;
@@ -68,8 +68,8 @@ static void join_group_norm(Import *import, Step *back) {
     back->n_in = 1;
 }
 
-// ---- the weights behind them --------------------------------------------------------------------
-// The parameter that a value is, or is but for ones among its dimensions.
+// ---- the weights after them ---------------------------------------------------------------------
+// The parameter that a value is, perhaps with added dimensions of 1.
 static int parameter_of(const Import *import, int value) {
     const Step *step = step_of(import, value);
     if (step_is(step, "Unsqueeze")) value = step->in[0];
@@ -77,18 +77,18 @@ static int parameter_of(const Import *import, int value) {
     return of && of->kind == VALUE_PARAMETER ? value : VALUE_ABSENT;
 }
 
-// As many numbers as the norm has of them, in the place where they are its own.
+// True if the value has one number for each that the norm takes, in the norm's dimension.
 static bool is_weight_of(const Import *import, const Step *norm, int value) {
     const Shape *weight = &import_value(import, value)->shape;
     if (step_is(norm, "LayerNormalization")) return shape_equal(*weight, norm->params.norm.row);
     const Shape *x = &import_value(import, norm->in[0])->shape;
-    int place = 1 - (x->ndim - weight->ndim); // of the channels
+    int place = 1 - (x->ndim - weight->ndim); // dimension of the channels
     return place >= 0 && weight->dims[place] == x->dims[1] && shape_numel(*weight) == x->dims[1];
 }
 
-// norm(x) times a weight, or that and a bias, of one layer: what another scales it by is its own.
+// Joins norm(x) and a weight, or these and a bias, of one layer; other layers' scales stay apart.
 static void join_affine(Import *import, Step *step) {
-    int i = step_is(step, "Mul") ? 1 : 2; // of the norm's inputs
+    int i = step_is(step, "Mul") ? 1 : 2; // the norm's input index
     for (int k = 0; k < 2; k++) {
         Step *norm = step_of(import, step->in[k]);
         bool norms = step_is(norm, "LayerNormalization") || step_is(norm, "GroupNormalization");

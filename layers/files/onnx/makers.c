@@ -1,13 +1,13 @@
-// makers.c -- constants that nodes make and no operator computes: written out in the node, shapes,
-// filled ones, ranges, diagonals, places of what is not zero. Of others: compute.c.
+// makers.c -- constants that nodes make without an operator: listed in the node, shapes, filled
+// ones, ranges, diagonals, indices of nonzero elements. Computed ones: compute.c.
 #include <math.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/op.h"
 
-// ---- written out in the node --------------------------------------------------------------------
-// As a tensor of the file, because they may be a parameter.
+// ---- listed in the node -------------------------------------------------------------------------
+// Takes a list as a tensor of the file, because it may be a parameter.
 static Status take_listed(const Onnx__Attribute *a, Value *out) {
     out->count = (int64_t)a->n_floats;
     out->listed = (Onnx__Tensor)ONNX__TENSOR__INIT;
@@ -47,7 +47,7 @@ static Status make_constant(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// ---- of a shape ---------------------------------------------------------------------------------
+// ---- from a shape -------------------------------------------------------------------------------
 static Status make_shape(Import *import, const Node *node) {
     const Value *in = node_input(import, node, 0);
     Value *out = node_output(import, node, 0);
@@ -69,7 +69,7 @@ static Status make_size(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// All of one number, which is zero where the node names none.
+// Fills the shape with one number, which is 0 unless the node gives one.
 static Status make_filled(Import *import, const Node *node) {
     Value *out = node_output(import, node, 0);
     const Onnx__Attribute *a = attribute_find(node, "value");
@@ -112,8 +112,8 @@ static Status make_diagonal(Import *import, const Node *node) {
     return STATUS_OK;
 }
 
-// ---- of numbers ---------------------------------------------------------------------------------
-// How many numbers there are from `begin` to before `end`; -1: more than int64 holds, or no end.
+// ---- from numbers -------------------------------------------------------------------------------
+// Count of numbers from `begin` to before `end`; -1: more than int64 holds, or endless.
 static int64_t count_range(int64_t begin, int64_t end, int64_t delta) {
     int64_t span;
     if (delta == 0) return -1;

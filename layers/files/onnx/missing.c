@@ -1,6 +1,5 @@
-// missing.c -- operators that are not known. They are named all at once or, with `partial`,
-// replaced by steps of the same inputs that cost nothing, where the shape of their results is
-// known.
+// missing.c -- unknown operators. An error names them all at once; with `partial`, steps with the
+// same inputs and no cost replace them, where the shape of their results is known.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 #include "tensor/op.h"
 #include "tensor/ops.h"
 
-// ---- which they are ---------------------------------------------------------------------------
+// ---- naming them ------------------------------------------------------------------------------
 Status missing_note(Import *import, const Node *node) {
     OnnxModel *about = import->about;
     char op_type[200];
@@ -44,8 +43,8 @@ Status missing_report(const Import *import) {
 }
 
 // ---- the shape of their results -----------------------------------------------------------------
-// The shape that the file records of a value; false where it records none, or an open size that
-// nothing tells.
+// The shape that the file records for a value; false where it records none, or an open size that
+// was not told.
 static bool recorded_shape(const Import *import, const Value *value, Shape *shape) {
     const Onnx__Sizes *sizes = value->recorded ? value->recorded->shape : NULL;
     if (!sizes || sizes->n_dim > TENSOR_MAX_DIMS) return false;
@@ -77,9 +76,9 @@ static bool like_shape(Import *import, const Node *node, Shape *shape) {
     return false;
 }
 
-// ---- in their place -----------------------------------------------------------------------------
-// An op that gives zeros of a shape at no cost. It has the node's inputs, so that what computes
-// them is counted, forward and backward.
+// ---- their replacement --------------------------------------------------------------------------
+// An op that gives zeros of a shape at no cost. It has the node's inputs, so that computing those
+// is counted, forward and backward.
 static Status nothing_infer(OpCall *call) {
     return op_output_of(call, 0, DTYPE_FLOAT32, &call->params.shape);
 }
@@ -111,7 +110,7 @@ static const Op nothing = {.name = "missing",
                            .backward = nothing_backward,
                            .kernel = nothing_cpu};
 
-// The last input is a number of the result's type. Integers need no gradient, and are not passed.
+// The last input is a number of the result's type. Integers need no gradient, so they do not pass.
 static Status run_missing(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Tensor *number = in[step->n_in - 1];
@@ -136,7 +135,7 @@ static const Operator stand_in = {.name = "Missing",
                                   .whole = WHOLE_MOVED,
                                   .optional = ~0u};
 
-// Stored numbers among its inputs are taken for its weights, as a layer's are.
+// Stored numbers among its inputs are treated as weights, as in a layer.
 static Status take_inputs(Import *import, const Node *node, Step *step) {
     for (int i = 0; i < (int)node->n_input; i++)
         if (step_weight(import, node, step, i, i > 0 ? "weight" : NULL)) return error_status();
@@ -155,7 +154,7 @@ static Status add_stand_in(Import *import, const Node *node, int output, int typ
     return step_hand_over(import, step, step_add);
 }
 
-// Graphs inside of a node (the branches of If) are not read.
+// Notes that graphs inside a node (the branches of If) are not read.
 static Status note_graphs(Import *import, const Node *node) {
     char name[200], what[240];
     bool graphs = false;

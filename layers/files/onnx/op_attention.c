@@ -1,12 +1,12 @@
-// op_attention.c -- what is more than one op of ONNX's in PyTorch's, and one since opset 23:
-// attention; and dropout, which only a model exported for training has.
+// op_attention.c -- attention, one operator since opset 23 and a whole graph of them before; and
+// dropout, which only a model exported for training has.
 #include <math.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // ---- Attention --------------------------------------------------------------------------------
-// dim, other: heads of q, and of k and v, where they are not a dimension; value: the scale
+// dim, other: heads of q, and of k and v, if not a dimension of their own; value: the scale
 static Status build_attention(Import *import, const Node *node, Step *step) {
     const Value *q = node_input(import, node, 0), *mask = node_input(import, node, 3);
     int64_t heads = attribute_int(node, "q_num_heads", 0);
@@ -73,7 +73,7 @@ static Status run_dropout(const Step *step, bool training, Tensor *const in[], T
     float ratio = step->params.plain.value[0];
     if (step->n_out < 2) {
         out[0] = training ? tensor_dropout(in[0], ratio) : in[0];
-    } else { // what is kept is a result, too
+    } else { // the mask of kept elements is a result, too
         Tensor *ones = tensor_equal(in[0], in[0]);
         Tensor *noise = training ? tensor_dropout(ones, ratio) : ones;
         out[0] = training ? tensor_mul(in[0], noise) : in[0];

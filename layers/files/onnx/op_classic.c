@@ -1,9 +1,9 @@
-// op_classic.c -- what a pipeline of scikit-learn has around its network (ai.onnx.ml). How its
-// classes get their names: op_picks.c.
+// op_classic.c -- the operators of scikit-learn pipelines around a network (ai.onnx.ml). Class
+// names: op_picks.c.
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// A list of floats of a node as a constant, which the step takes.
+// Adds a node's list of floats to the step as a constant input.
 static Status take_floats(Import *import, const Node *node, Step *step, const char *name,
                           int64_t columns) {
     const Onnx__Attribute *found = attribute_find(node, name);
@@ -33,7 +33,7 @@ static Status run_scaler(const Step *step, bool training, Tensor *const in[], Te
     return error_status();
 }
 
-// A dictionary of each row by the classes' names: here the numbers, in the order of the names.
+// ONNX gives a dictionary per row, by class names; here the result is the numbers in that order.
 static Status run_zip(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)step, (void)training;
     out[0] = in[0];

@@ -1,5 +1,5 @@
 // op_elements.c -- ONNX's element-wise operators: arithmetic, functions, conditions, casts.
-// Activations have a file of their own.
+// Activations: op_activations.c.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
-// Where the engine has no int64 it computes in float32, which holds whole numbers up to 2^24.
+// Without an int64 op the engine computes in float32, which holds whole numbers up to 2^24.
 Tensor *onnx_as_float(Tensor *x) {
     return x && x->dtype != DTYPE_FLOAT32 ? tensor_cast(x, DTYPE_FLOAT32) : x;
 }
@@ -21,14 +21,14 @@ static Status done(Tensor *y, Tensor *out[]) {
     return error_status();
 }
 
-// ---- of one -----------------------------------------------------------------------------------
+// ---- of one operand ---------------------------------------------------------------------------
 static Status run_one(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     return done(step->op->of_one(step_number(step, in[0])), out);
 }
 
-// ---- of two, one of which may be a number -----------------------------------------------------
-// A number of the file that is no parameter: the op of a tensor and a scalar.
+// ---- of two operands, one of which may be a number ---------------------------------------------
+// Reads a stored number that is no parameter, for the op of a tensor and a scalar.
 static bool number_of(Import *import, const Node *node, int i, int other, float *number) {
     Value *value = node_input(import, node, i), *against = node_input(import, node, other);
     if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1 || !against ||
@@ -59,7 +59,7 @@ static Status build_two(Import *import, const Node *node, Step *step) {
         return step_input(import, step, node_input_index(import, node, 1));
     }
     if (error_pending()) return error_status();
-    // No layer learns what it takes off or divides by: those are means, deviations.
+    // Subtrahends and divisors are not learned: they are means and deviations.
     const char *role = !turns ? NULL : strcmp(node->op_type, "Mul") == 0 ? "weight" : "bias";
     const char *const roles[] = {role, role};
     return step_weights(import, node, step, 2, roles);
@@ -81,7 +81,7 @@ static Status run_arithmetic(const Step *step, bool training, Tensor *const in[]
     return done(step->op->of_two(a, step_number(step, in[1])), out);
 }
 
-// ---- powers; of integers `count` is the exponent, which has to be a constant --------------------
+// ---- powers; for integers `count` is the exponent, which must be a constant ---------------------
 static Status build_power(Import *import, const Node *node, Step *step) {
     Value *exponent = node_input(import, node, 1);
     if (!has_integers(import, node) || !exponent) return build_two(import, node, step);
@@ -99,7 +99,7 @@ static Status build_power(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, 1);
 }
 
-// x^n by squares, which wrap around as any product does.
+// x^n by squaring, with the wrap-around of any product.
 static Status run_power(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     if (!step->whole) return run_arithmetic(step, training, in, out);
     Tensor *one = tensor_arange_new(1, 2, 1), *square = in[0];
@@ -112,7 +112,7 @@ static Status run_power(const Step *step, bool training, Tensor *const in[], Ten
     return done(y, out);
 }
 
-// ---- of two and more --------------------------------------------------------------------------
+// ---- of two or more operands ------------------------------------------------------------------
 static Status build_all(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, (int)node->n_input);
 }
@@ -154,14 +154,14 @@ static Status run_where(const Step *step, bool training, Tensor *const in[], Ten
                 out);
 }
 
-// ---- infinities: flags[0], [1]: those below and above 0 count -----------------------------------
+// ---- infinities: flags[0], [1]: negative and positive ones count --------------------------------
 static Status build_infinite(Import *import, const Node *node, Step *step) {
     step->params.plain.flags[0] = attribute_int(node, "detect_negative", 1) != 0;
     step->params.plain.flags[1] = attribute_int(node, "detect_positive", 1) != 0;
     return step_build_one(import, node, step);
 }
 
-// Whatever is larger than the largest finite number.
+// True for all numbers beyond the largest finite one.
 static Status run_infinite(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     const bool *counts = step->params.plain.flags;
@@ -192,7 +192,7 @@ static Status run_cast(const Step *step, bool training, Tensor *const in[], Tens
         return done(tensor_logical_not(tensor_logical_not(onnx_as_float(in[0]))), out);
     if (!onnx_is_float(step->type)) return done(onnx_as_index(in[0]), out);
     Tensor *y = onnx_as_float(in[0]);
-    if (step->params.plain.flags[0]) { // uint64 from 2^63 on: held as what is 2^64 less
+    if (step->params.plain.flags[0]) { // uint64 from 2^63 on: held as 2^64 less
         Tensor *zero = tensor_zeros_new(SHAPE_SCALAR);
         y = tensor_where(tensor_less(y, zero), tensor_add_scalar(y, 0x1p64f), y);
         tensor_free(zero);

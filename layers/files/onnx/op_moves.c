@@ -1,5 +1,5 @@
-// op_moves.c -- ONNX's operators that move numbers and compute none: views, slices, joins,
-// ends. What picks by an index is op_picks.c's.
+// op_moves.c -- ONNX's operators that move numbers and compute none: views, slices, concatenation,
+// padding. Picking by an index: op_picks.c.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -89,7 +89,7 @@ static Status build_slice(Import *import, const Node *node, Step *step) {
     return step_inputs(import, node, step, 1);
 }
 
-// A step below 0 is one above, of what was turned round first.
+// A negative step becomes a positive one on the flipped dimension.
 static Status run_slice(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     Tensor *y = in[0];
@@ -132,7 +132,7 @@ static Status run_split(const Step *step, bool training, Tensor *const in[], Ten
     return error_status();
 }
 
-// ---- together ---------------------------------------------------------------------------------
+// ---- concatenation ----------------------------------------------------------------------------
 static Status build_concat(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     int axis = in ? import_axis(import, attribute_int(node, "axis", 1), in->shape.ndim) : -1;
@@ -146,7 +146,7 @@ static Status run_concat(const Step *step, bool training, Tensor *const in[], Te
     return done(tensor_concat(in, step->n_in, step->params.plain.dim), out);
 }
 
-// ---- ends -------------------------------------------------------------------------------------
+// ---- padding ----------------------------------------------------------------------------------
 static bool pad_mode(const Node *node, PadMode *mode) {
     static const struct {
         const char *name;

@@ -11,8 +11,8 @@ static Status done(Tensor *y, Tensor *out[]) {
 
 static const char *const affine[] = {NULL, "weight", "bias"};
 
-// Weights that are ones, and biases that are zeros, under no layer's name: the operator has to be
-// given some, the norm has none.
+// True for weights of ones and biases of zeros without a layer's name: the operator requires them
+// as inputs, but the norm has none.
 static bool all_are(Import *import, int at, double number) {
     Value *value = import_value(import, at);
     if (!value || value->kind != VALUE_CONSTANT) return !value;
@@ -47,7 +47,7 @@ static Status run_instance(const Step *step, bool training, Tensor *const in[], 
                 out);
 }
 
-// Up to opset 20 weights are of the groups, then of the channels.
+// Up to opset 20 there is a weight per group, later one per channel.
 static Status run_group(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     int64_t groups = step->params.norm.groups;
@@ -67,7 +67,7 @@ static Status run_group(const Step *step, bool training, Tensor *const in[], Ten
                 out);
 }
 
-// ---- of rows ----------------------------------------------------------------------------------
+// ---- over rows --------------------------------------------------------------------------------
 static Status build_rows(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     int axis = import_axis(import, attribute_int(node, "axis", -1), in->shape.ndim);
@@ -100,8 +100,8 @@ static Status run_rms(const Step *step, bool training, Tensor *const in[], Tenso
                 out);
 }
 
-// ---- of a batch -------------------------------------------------------------------------------
-// ONNX's momentum is what the old statistics count, PyTorch's what the new ones do.
+// ---- batch norm -------------------------------------------------------------------------------
+// ONNX's momentum is the weight of the old statistics, PyTorch's that of the new ones.
 static Status build_batch(Import *import, const Node *node, Step *step) {
     static const char *const states[] = {"running_mean", "running_var"};
     const char *const roles[] = {NULL, "weight", "bias", NULL, NULL};
@@ -117,12 +117,12 @@ static Status build_batch(Import *import, const Node *node, Step *step) {
         step->params.norm.computed = step->params.norm.computed || state->kind == VALUE_RUN;
         if (step_state(import, node, step, i, states[i - 3])) return error_status();
     }
-    // Those that are computed are the batch's own.
+    // Computed statistics with training_mode are the batch's own.
     if (step->params.norm.computed && step->params.norm.trains) step->n_in = 3;
     return STATUS_OK;
 }
 
-// By statistics that other steps compute, through which a gradient goes: of a weight, say.
+// Normalises by statistics that other steps compute, so that gradients pass through them.
 static Tensor *by_computed(const Step *step, Tensor *const in[]) {
     Shape channels = in[0]->shape;
     for (int i = 0; i < channels.ndim; i++) channels.dims[i] = i == 1 ? in[1]->numel : 1;
@@ -137,11 +137,11 @@ static Status run_batch(const Step *step, bool training, Tensor *const in[], Ten
     if (step->n_in == 3)
         return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, (RunningStatistics){0}), out);
     if (step->params.norm.computed) return done(by_computed(step, in), out);
-    for (int i = 1; i < step->n_out && i < 3; i++) out[i] = in[2 + i]; // the same, in place
+    for (int i = 1; i < step->n_out && i < 3; i++) out[i] = in[2 + i]; // the same, updated in place
     RunningStatistics running = {.mean = in[3],
                                  .variance = in[4],
                                  .momentum = step->params.norm.momentum};
-    if (!training && step->params.norm.trains) // its own statistics follow in training only
+    if (!training && step->params.norm.trains) // its statistics are updated in training only
         return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, (RunningStatistics){0}), out);
     if (training) return done(tensor_batch_norm(in[0], in[1], in[2], epsilon, running), out);
     return done(tensor_batch_norm_eval(in[0], in[1], in[2], epsilon, running), out);

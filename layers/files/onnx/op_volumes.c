@@ -1,6 +1,6 @@
 // op_volumes.c -- ONNX's convolutions and pools over three dimensions, composed of those over two:
-// a kernel of depth k is k kernels, each over the slices that it meets, whose results are added; a
-// pool goes over each slice, and then over the depth. So they multiply as often as PyTorch's do.
+// a kernel of depth k is k kernels over slices, whose results are added; a pool goes over each
+// slice, then over the depth. So the number of multiplications is PyTorch's.
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static Status read_window(Import *import, const Node *node, Shape in, const int6
     return STATUS_OK;
 }
 
-// (n, c, d, h, w) as images (n d, c, h, w).
+// Turns (n, c, d, h, w) into images (n d, c, h, w).
 static Tensor *images_of(Tensor *x) {
     if (!x) return NULL;
     Shape s = x->shape;
@@ -63,7 +63,7 @@ static Tensor *images_of(Tensor *x) {
                           SHAPE(s.dims[0] * s.dims[2], s.dims[1], s.dims[3], s.dims[4]));
 }
 
-// Images (n d, c, h, w), n of them, as (n, c, d, h, w).
+// Turns images (n d, c, h, w) of n volumes into (n, c, d, h, w).
 static Tensor *volume_of(Tensor *images, int64_t n) {
     if (!images) return NULL;
     Shape s = images->shape;
@@ -110,8 +110,8 @@ static Status run_conv(const Step *step, bool training, Tensor *const in[], Tens
     return done(volume_of(sum, s.dims[0]), out);
 }
 
-// ---- its transpose ------------------------------------------------------------------------------
-// Rows (n, d, m) at a distance of `stride`, from row `begin` of `full` on.
+// ---- transposed convolution ---------------------------------------------------------------------
+// Spreads rows (n, d, m) `stride` apart, starting at row `begin` of `full` rows.
 static Tensor *spread(Tensor *x, int64_t stride, int64_t begin, int64_t full) {
     if (!x) return NULL;
     Shape s = x->shape;
@@ -184,7 +184,7 @@ static const Operator transposed3d = {.name = "ConvTranspose3d",
 static const Operator max3d = {.name = "MaxPool3d", .run = run_pool, .module = "MaxPool3d"};
 static const Operator average3d = {.name = "AvgPool3d", .run = run_pool, .module = "AvgPool3d"};
 
-// ---- what the nodes say -------------------------------------------------------------------------
+// ---- reading the nodes --------------------------------------------------------------------------
 Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight) {
     VolumeParams *volume = &step->params.volume;
     Sides sides;

@@ -1,5 +1,5 @@
-// schema.c -- refuses a node that has more than what is read of its operator (schema_table.c): its
-// domain, opset, inputs, outputs and attributes. Does not read their values for anything else.
+// schema.c -- refuses a node with more than the supported part of its operator (schema_table.c):
+// its domain, opset, inputs, outputs and attributes. It interprets nothing else.
 #include "layers/files/onnx/schema.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ void schema_name(const Node *node, char *text, size_t room) {
     snprintf(text, room, "%s%s%s", plain ? "" : node->domain, plain ? "" : ".", node->op_type);
 }
 
-// 0: none of that domain is among them.
+// The opset of that domain; 0: it is not in the list.
 static int64_t opset_among(Onnx__Opset *const opsets[], size_t n, const char *domain) {
     int64_t version = 0;
     for (size_t i = 0; i < n; i++)
@@ -36,8 +36,8 @@ void import_scope(Import *import, Onnx__Opset *const opsets[], size_t n) {
     import->opset = opset_of(import, onnx_domains[0].name);
 }
 
-// Some operators changed their meaning with an opset and kept their attributes. Where a function is
-// of an opset before the change and its file of one behind it, readers of ONNX differ.
+// Some operators changed their meaning with an opset but kept their attributes. If a function's
+// opset is before the change and the file's after it, readers of ONNX differ.
 static Status check_function(const Import *import, const Node *node) {
     static const struct {
         const char *name;
@@ -85,7 +85,7 @@ static bool find(const char *text, bool idle, const char *name, SchemaAttribute 
     return false;
 }
 
-// Whether the attribute's value is one of a list like "0|1".
+// True if the attribute's value is one of a list like "0|1".
 static bool has_value(const SchemaAttribute *schema, const Onnx__Attribute *attribute) {
     const char *value = schema->values, *end = value + schema->values_length;
     while (value < end) {
@@ -150,7 +150,7 @@ static Status check_attribute(const Import *import, const char *domain, const Sc
                : refuse_value(import, &found, attribute);
 }
 
-// Without one that must be there, readers of ONNX do not agree on what the node means.
+// Refuses a node without a required attribute, whose meaning readers of ONNX do not agree on.
 static Status check_required(const Import *import, const char *domain, const Schema *schema,
                              const Node *node) {
     const char *text = schema->attributes;

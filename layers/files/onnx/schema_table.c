@@ -1,5 +1,5 @@
-// schema_table.c -- a row for each operator of ONNX that is read here: the opsets, inputs, outputs
-// and attributes, and which values of these. tests/layers/test_onnx_schemas.c holds every row to
+// schema_table.c -- a row for each supported operator of ONNX: opsets, inputs, outputs and
+// attributes, with the supported values. tests/layers/test_onnx_schemas.c checks every row against
 // ONNX's own definitions.
 #include "layers/files/onnx/schema.h"
 
@@ -19,8 +19,8 @@
     "round_mode:s only of numbers of 8 bits, which are not read"
 #define REDUCE "axes:I<18 keepdims:i=0|1 noop_with_empty_axes:i=0|1"
 
-// name, first opset, last, inputs at least and at most, outputs, attributes, and those without
-// effect
+// Columns: name, first and last opset, least and most inputs, outputs, attributes, attributes
+// without effect.
 static const Schema schemas[] = {
     {"Abs", 7, 0, 1, 1, 1, NULL, NULL},
     {"Add", 7, 0, 2, 2, 1, NULL, NULL},
@@ -178,7 +178,7 @@ const SchemaDomain onnx_domains[] = {
     {NULL, 0, 0, NULL, 0},
 };
 
-// ---- looked up --------------------------------------------------------------------------------
+// ---- looking up -------------------------------------------------------------------------------
 const SchemaDomain *schema_domain(const char *name) {
     if (!name || !name[0]) return &onnx_domains[0];
     for (const SchemaDomain *domain = onnx_domains; domain->name; domain++)
@@ -196,7 +196,7 @@ const Schema *schema_find(const char *domain, const char *op_type) {
     return bsearch(op_type, of->operators, (size_t)of->n_operators, sizeof(Schema), by_name);
 }
 
-// "axis:i mode:s=constant|edge axes:I<13", or "seed:f why; NAME:TYPE why".
+// Reads one entry of "axis:i mode:s=constant|edge axes:I<13" or "seed:f why; NAME:TYPE why".
 bool schema_next(const char **at, bool idle, SchemaAttribute *out) {
     const char *text = *at;
     if (!text || !text[0]) return false;

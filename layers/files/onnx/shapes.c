@@ -1,5 +1,5 @@
-// shapes.c -- what nodes that move numbers make of a shape: for constants, which are moved at
-// import, and for what runs. Moves nothing.
+// shapes.c -- the shapes that nodes which move numbers produce: for constants, which are moved at
+// import, and for steps. It moves no numbers.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -144,7 +144,7 @@ Status shape_expand(Import *import, const Node *node, Shape in, Shape *out) {
     return shape_broadcast(import, in, wanted, out);
 }
 
-// As Python slices, but that steps and ends are numbers.
+// Slices as Python does, except that steps and ends are always numbers.
 static void slice_one(SliceParams *out, int dim, int64_t size, int64_t begin, int64_t end,
                       int64_t step) {
     int64_t first = step < 0 ? -1 : 0, last = step < 0 ? size - 1 : size;
@@ -156,7 +156,7 @@ static void slice_one(SliceParams *out, int dim, int64_t size, int64_t begin, in
     begin = begin < 0 ? 0 : begin > last ? last : begin;
     end = end < first ? first : end > last ? last : end;
     int64_t span = step > 0 ? end - begin : begin - end;
-    // Nobody can tell larger steps than the size apart; and they cannot overflow.
+    // Limits the step: larger ones give the same result, and this one cannot overflow.
     if (step > size + 1) step = size + 1;
     if (step < -(size + 1)) step = -(size + 1);
     int64_t stride = step > 0 ? step : -step;
@@ -182,7 +182,7 @@ Status shape_slice(Import *import, const Node *node, Shape in, SliceParams *out)
         int axis = import_axis(import, n_axes < 0 ? i : axes[i], in.ndim);
         if (axis < 0) return error_status();
         if (steps[i] == 0) return import_error(import, STATUS_FORMAT, "a step of 0");
-        // The largest number is the end of the dimension, whichever way that is gone to.
+        // The largest number means the end of the dimension, in either direction.
         if (steps[i] < 0 && ends[i] >= INT32_MAX) ends[i] = INT64_MIN;
         slice_one(out, axis, in.dims[axis], begins[i], ends[i], steps[i]);
     }
@@ -233,7 +233,7 @@ Status shape_split(Import *import, const Node *node, Shape in, int *axis, int64_
     int given = import_ints(import, node, "split", 1, sizes, n);
     if (error_pending()) return error_status();
     int64_t each = (size + n - 1) / n;
-    for (int i = 0; i < n && given < 0; i++) { // the last part has what is left
+    for (int i = 0; i < n && given < 0; i++) { // the last part has the rest
         sizes[i] = size < each * (i + 1) ? size - each * i : each;
         if (sizes[i] < 0) sizes[i] = 0;
     }

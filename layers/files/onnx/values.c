@@ -1,5 +1,5 @@
-// values.c -- the values of a graph by name, the numbers of constants, and what a node says:
-// its inputs and attributes. Runs nothing.
+// values.c -- the values of a graph by name, the numbers of constants, and a node's inputs and
+// attributes. Runs nothing.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "tensor/memory.h"
 #include "tensor/op.h"
 
-// Elements of computed constants that may be held at any time: half a gigabyte. A graph of
-// thousands of nodes about shapes and masks needs some hundred thousand.
+// Bound on elements of computed constants held at any time: half a gigabyte. A graph of thousands
+// of nodes about shapes and masks needs a few hundred thousand.
 static const int64_t MOST_HELD = (int64_t)1 << 26;
-// And of all that are computed on the way, or read for fewer: some seconds.
+// Bound on elements of all constants computed or read on the way: a few seconds.
 static const int64_t MOST_WORKED = (int64_t)1 << 30;
-// Numbers that a model may have more often than its file: a gigabyte.
+// Bound on numbers that a model has in excess of its file: a gigabyte.
 static const int64_t MOST_COPIED = (int64_t)1 << 28;
-// Assumptions that are listed: more than anybody reads.
+// Bound on listed assumptions: more than anyone reads.
 enum { MOST_ASSUMED = 1000 };
 
 Status import_error(const Import *import, Status status, const char *format, ...) {
@@ -140,9 +140,9 @@ Status import_room(Import *import, int64_t count) {
                         (long long)MOST_HELD);
 }
 
-// What a constant of this shape holds; -1 with an error pending where it is more than is bounded.
+// Counts a constant of this shape; -1 with an error pending where it exceeds a bound.
 static int64_t reserve(Import *import, Shape shape) {
-    int64_t count = 1; // where a size is 0, too, products of the others are no larger
+    int64_t count = 1; // with 0 taken as 1, so that overflow shows anyway
     for (int i = 0; i < shape.ndim; i++)
         if (shape.dims[i] < 0 ||
             __builtin_mul_overflow(count, shape.dims[i] ? shape.dims[i] : 1, &count)) {
@@ -155,7 +155,7 @@ static int64_t reserve(Import *import, Shape shape) {
     return import_room(import, count) ? -1 : count;
 }
 
-// A tensor with data, of the host: the walk's own context is one without.
+// A tensor on the host, with data: the walk's own context has no data.
 static Tensor *host_new(Import *import, int type, Shape shape) {
     if (!onnx_is_known(type))
         import_error(import, STATUS_NOT_IMPLEMENTED, "a constant of type %s (%d) is not read",
@@ -260,7 +260,7 @@ void import_free(Import *import) {
     onnx_file_free(import);
 }
 
-// ---- what a node says -------------------------------------------------------------------------
+// ---- a node's inputs and attributes -----------------------------------------------------------
 int node_input_index(const Import *import, const Node *node, int i) {
     return i < (int)node->n_input ? import_find(import, node->input[i]) : VALUE_ABSENT;
 }
@@ -282,7 +282,7 @@ const Onnx__Attribute *attribute_find(const Node *node, const char *name) {
 
 int64_t attribute_int(const Node *node, const char *name, int64_t otherwise) {
     const Onnx__Attribute *found = attribute_find(node, name);
-    return found ? found->i : otherwise; // left out, it is 0: writers of proto3 leave zeros out
+    return found ? found->i : otherwise; // a missing i is 0: proto3 writers leave zeros out
 }
 
 float attribute_float(const Node *node, const char *name, float otherwise) {

@@ -1,16 +1,16 @@
 // wide.c -- a reshape to more dimensions than a tensor has here, with the transpose and the reshape
-// behind it (windows of a volume, channels that become places). Between them the numbers are a
-// vector. Dimensions that stay side by side count as one in the transpose; where they are still too
-// many it takes several permutations.
+// after it (windows of a volume, channels to pixels). Between them the numbers are a vector.
+// Dimensions that stay adjacent count as one in the transpose; if these are still too many, several
+// permutations do it.
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
 #include "tensor/ops.h"
 
 // ---- running ------------------------------------------------------------------------------------
-// The order that begins with the first `t` dimensions of the wanted one and goes on with the others
-// as they lie, in all[]. Dimensions that stay side by side are one of `shape`, and turn[] permutes
-// those. Returns their number; where it is above TENSOR_MAX_DIMS shape and turn are not filled in.
+// The order that begins with the first `t` dimensions of the wanted one, then has the others as
+// they are, in all[]. Adjacent dimensions merge into one of `shape`, and turn[] permutes those.
+// Returns their number; if above TENSOR_MAX_DIMS, shape and turn are not set.
 static int runs_of(const WideParams *wide, int t, int all[], Shape *shape, int turn[]) {
     bool placed[MOST_WIDE] = {false}, begins[MOST_WIDE] = {false};
     int place[MOST_WIDE], runs = 0, k = t;
@@ -31,7 +31,7 @@ static int runs_of(const WideParams *wide, int t, int all[], Shape *shape, int t
     return runs;
 }
 
-// Each permutation brings as many dimensions to their places as it can; the rest has fewer runs.
+// Each permutation moves as many dimensions to their places as it can; then fewer runs are left.
 static Status run_turned(const Step *step, bool training, Tensor *const in[], Tensor *out[]) {
     (void)training;
     WideParams wide = step->params.wide, next = wide;
@@ -61,7 +61,7 @@ static Status run_apart(const Step *step, bool training, Tensor *const in[], Ten
 static const Operator apart = {.name = "WideReshape", .run = run_apart};
 static const Operator turned = {.name = "WideTranspose", .run = run_turned};
 
-// ---- what the nodes say -------------------------------------------------------------------------
+// ---- reading the nodes --------------------------------------------------------------------------
 // The only node that reads a node's result, as its first input; NULL where there is another reader
 // or none.
 static const Node *only_reader(Import *import, const Node *node) {
@@ -78,7 +78,7 @@ static bool is_of(const Node *node, const char *op_type) {
     return node && node->n_output > 0 && strcmp(node->op_type, op_type) == 0;
 }
 
-// Resolves -1 (the size that is left open) and 0 (the size as before); false: they do not fit.
+// Resolves -1 (an open size) and 0 (the size as before); false: they do not fit.
 static bool read_sizes(const Node *node, Shape in, int64_t sizes[], int n) {
     int64_t known = 1, numel = shape_numel(in);
     int open = -1;
@@ -94,7 +94,7 @@ static bool read_sizes(const Node *node, Shape in, int64_t sizes[], int n) {
     return open >= 0 ? sizes[open] * known == numel : known == numel;
 }
 
-// Leaves out dimensions of 1, which change no place.
+// Leaves out dimensions of 1, which do not affect the order.
 static void keep_long(const int64_t sizes[], const int64_t perm[], int n, WideParams *wide) {
     int place[MOST_WIDE];
     wide->n = 0;
