@@ -134,7 +134,7 @@ void layer_train(Layer *self, bool training); // with all layers below; a new la
 //     layer_recompute(layer_find(model, "layer1"), true);
 Status layer_recompute(Layer *self, bool recompute);
 // Marks the layers whose path matches by fnmatch: "layer1.*", "h.*". A layer inside a marked one is
-// not marked; a layer that cannot be is searched inside. *count: how many; 0 is no error.
+// not marked; one that cannot be marked is searched inside. *count: how many; 0 is no error.
 Status layer_recompute_matching(Layer *self, const char *pattern, int64_t *count);
 
 // Copies the marks of another model whose tree of children has the same names. STATUS_SHAPE, with

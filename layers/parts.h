@@ -57,7 +57,7 @@ int64_t layer_past(const Layer *self);
 // mask then hides later positions in place of *causal, where needed. Without a cache: does nothing.
 Status layer_remember(const Layer *self, Tensor *heads[3], Tensor **mask, bool *causal);
 
-// Check what a norm is made with; `who` begins the message.
+// Check a norm's arguments; `who` begins the message.
 Status layer_check_row(const char *who, Shape row, float epsilon);
 Status layer_check_epsilon(const char *who, float epsilon);
 

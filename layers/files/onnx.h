@@ -37,8 +37,8 @@ typedef struct OnnxSize { // a size that the file leaves open, by its name there
 
 // A name in several inputs is one size, however it is told; two different values are refused. A
 // size that is told nowhere is refused, too, except the batch: it becomes 1 (`assumed`). The batch
-// is the size of that name (batch, N), if an input begins with it; otherwise the open size with
-// which all inputs begin that begin with an open one.
+// is the size named so (batch, N), if an input begins with it; otherwise the open size that comes
+// first in every input whose first size is open.
 typedef struct OnnxOptions {
     const OnnxShape *shapes;
     const OnnxSize *sizes;

@@ -68,11 +68,11 @@ typedef struct LoaderPosition {
     uint64_t fingerprint;
     char data[160]; // name of the data, for messages; not compared
 } LoaderPosition;
-enum { LOADER_MOST_EPOCHS = 1000000 }; // that a seek can pass
+enum { LOADER_MOST_EPOCHS = 1000000 }; // most epochs that a seek can pass
 LoaderPosition loader_position(const Loader *loader);
-// Moves to a position, and delivers from then on what a loader would that got there by itself. It
-// takes the time of the shuffles on the way. STATUS_INVALID_ARGUMENT, with nothing changed: no such
-// position, or one of another loader or other data.
+// Moves to a position; from then on the loader delivers the same as one that got there batch by
+// batch. It takes the time of the shuffles on the way. STATUS_INVALID_ARGUMENT, with nothing
+// changed: no such position, or one of another loader or other data.
 Status loader_seek(Loader *loader, LoaderPosition position);
 
 // Counts since loader_new. Filling (in the thread, or without one in loader_next) reads and

@@ -110,7 +110,7 @@ static Status take_given(Import *import, Value *value) {
 typedef struct Chain {
     bool *needed;         // for each of the import's steps
     char inputs[300];     // those not told, as " --input n=FILE.npy"
-    const Value *first;   // of those inputs
+    const Value *first;   // the first of those inputs
     const Step *obstacle; // a step that import does not compute; NULL: none
 } Chain;
 

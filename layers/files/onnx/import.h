@@ -175,7 +175,7 @@ void value_drop(Import *import, Value *value); // frees its data, once no reader
 // Counts a copy of its numbers, whose sum is bounded.
 Status import_copies(Import *import, const Value *value, int64_t count);
 bool value_is_uniform(Import *import, Value *value); // true if all its stored numbers are equal
-bool value_is_all(Import *import, Value *value, float number); // and equal to `number`
+bool value_is_all(Import *import, Value *value, float number); // and that is `number`
 // Makes room for one more element in a block that has `count`. (It doubles.)
 Status import_grow(void **block, int count, size_t size);
 void import_free(Import *import);
@@ -232,11 +232,11 @@ bool told_before(const Import *import, const char *name, const char *other);
 // Decides which stored values that were folded from others are parameters, and their paths.
 Status told_apply(Import *import);
 const char *value_path(const Value *value); // of a parameter; NULL: it has none
-// Equal numbers are stored once for several layers, under the name of one. Tells whose they are
-// where this node's layer calls them `role`. *own, ours to free: the path of the layer's own
-// parameter for OWNER_ANOTHER; else NULL.
+// Values with all elements equal are stored once for several layers, under one's name. Tells whose
+// they are where this node's layer calls them `role`. *own, ours to free: the path of the layer's
+// own parameter for OWNER_ANOTHER; else NULL.
 typedef enum Owner {
-    OWNER_LAYER,   // that layer, as far as is known
+    OWNER_LAYER,   // that layer, as far as the record tells
     OWNER_TIED,    // several layers, this one among them
     OWNER_ANOTHER, // another layer; this one has such a parameter, too
     OWNER_NONE     // this layer has no parameter of that name

@@ -18,7 +18,7 @@ enum {
 typedef struct Symbol {
     const char *name; // NULL: UNNAMED_BATCH
     int64_t size;     // or NOT_TOLD
-    char by[96];      // what told it
+    char by[96];      // the option or input that told it
     int leads;        // number of inputs whose first size it is
 } Symbol;
 

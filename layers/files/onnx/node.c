@@ -128,7 +128,7 @@ static Status rename_value(Import *import, const Node *node) {
 }
 
 // True for weights that the older exporter transposed, or cut out of others, and stored once for
-// several layers (copies of a block, or equal numbers): each layer has its own.
+// several layers (copies of a block, or all elements equal): each layer has its own.
 static bool is_stored_again(Import *import, const Node *node) {
     Value *in = node_input(import, node, 0), *out = node_output(import, node, 0);
     if (strcmp(node->op_type, "Identity") != 0 || !in || !out || !in->initial ||

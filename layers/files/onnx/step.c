@@ -79,7 +79,7 @@ Status step_rows(Import *import, Step *step, int whole, Shape shape, GateRows ro
     int at = import_value_new(import, NULL);
     if (at < 0) return error_status();
     Value *from = import->values[whole], *value = import->values[at];
-    if (from->kind == VALUE_CONSTANT) // or others have rows of it: perhaps all of them once more
+    if (from->kind == VALUE_CONSTANT) // else other steps have rows of it: these may be copies
         learned_anew(import, from);
     else if (import_copies(import, from, shape_numel(shape)))
         return error_status();
@@ -135,8 +135,8 @@ static void play_role(Import *import, int at, const char *role) {
     import->values[at]->role_step = import->n_steps;
 }
 
-// A layer's own product or sum does not show the parameter's name: a recorded one of the layer that
-// nobody has read yet is another with equal numbers. Without one, the layer reads `again`.
+// A layer's own product or sum does not show the parameter's name. A recorded one that nobody has
+// read yet is another with the same value throughout. Without one, the layer reads `again`.
 static int next_of_layer(Import *import, int at, const Node *node, const char *role, int again) {
     bool named = strcmp(node->op_type, "Mul") != 0 && strcmp(node->op_type, "Add") != 0;
     char *path =
@@ -177,8 +177,8 @@ static int first_reader(Import *import, int at, const Node *node, const char *ro
     return copy;
 }
 
-// Exporters store equal numbers once. Constant ones (a fresh norm's ones, a bias's zeros) that
-// belong to several layers, or to copies of a block, were not tied: each layer gets its own, or a
+// Exporters store equal tensors once. Those with all elements equal (a fresh norm's ones, a bias's
+// zeros) in several layers, or in copies of a block, were not tied: each layer gets its own, or a
 // constant, where the record says that it has no parameter of that name.
 static int own_copy(Import *import, int at, const Node *node, const char *role) {
     Value *value = import->values[at];
@@ -244,7 +244,7 @@ Status step_weights(Import *import, const Node *node, Step *step, int n,
     return STATUS_OK;
 }
 
-// True if it is a parameter, too, or belongs to another layer. Equal numbers are stored once.
+// True if it is a parameter, too, or another layer's: fresh norms' zeros and ones are stored once.
 static bool is_anothers(const Import *import, const Value *state, const Node *node) {
     if (!state->is_state)
         return state->placed || state->role ||

@@ -89,7 +89,7 @@ typedef struct RecurrentParams {
     int64_t hidden;
     bool reverse[2], relu[2];
     int directions, layout;
-    int layer;   // of a stack
+    int layer;   // index in a stack
     bool ragged; // sequences have their own lengths, the last input
     bool whole;  // W, R and B as in the file, with gates in its order
 } RecurrentParams;
