@@ -285,7 +285,7 @@ Status step_compute(Import *import, Step *step); // computes its results' number
 bool onnx_is_quick(const Operator *op);          // it may compute constants while a file loads
 
 // ---- numbers of inputs that are told (given.c) --------------------------------------------------
-// Tells an input's numbers, which must match the file's type and shape.
+// Takes the numbers told for an input, which must match the file's type and shape.
 Status import_give(Import *import, Value *value, const Tensor *numbers);
 // value_data for a VALUE_RUN: computes it from the inputs that were told. An error names those that
 // were not.
