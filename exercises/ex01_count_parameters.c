@@ -1,4 +1,4 @@
-// ex01_count_parameters.c -- exercise 01, yours to write. What is asked: ex01_count_parameters.h.
+// ex01_count_parameters.c -- exercise 01, yours to write. The task is in ex01_count_parameters.h.
 #include "exercises/ex01_count_parameters.h"
 
 Status count_parameters(const Layer *model, int64_t *count) {

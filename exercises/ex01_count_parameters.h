@@ -10,13 +10,13 @@
 // TODO   Write count_parameters in ex01_count_parameters.c. You read the model, you run nothing.
 //
 // APPROACH
-//   1. One layer first. A Layer owns `n_parameters` of them; parameters[i].tensor is a Tensor, and
-//      its `numel` is how many numbers it holds. A Linear(in, out) has two: weight (out, in), bias
-//      (out). Add them up; you need not know what kind of layer it is.
-//   2. Then the tree. A layer has `n_children` layers below it, children[i], and they may have
+//   1. One layer first. A Layer owns `n_parameters` parameters; parameters[i].tensor is a Tensor,
+//      and its `numel` is the number of its elements. A Linear(in, out) has two parameters: weight
+//      (out, in) and bias (out). Add up the elements; the kind of layer does not matter.
+//   2. Then the tree. A layer has `n_children` layers below it, children[i], which may have
 //      children of their own, to any depth. Their parameters belong to the model, too.
 //   3. Then sharing. Two layers may own the SAME tensor: the same address, not the same values. It
-//      is learned once and stored once, so it counts once, wherever in the tree its owners are.
+//      is learned once and stored once, so it counts once, wherever its owners are in the tree.
 //   4. A frozen parameter (training leaves it as it is) is still stored and still multiplied with.
 //      It counts. This is the count of all parameters, not of those that are trained.
 //
@@ -34,19 +34,19 @@
 
 #include "layers/layer.h"
 
-// Stores in *count how many parameters `model` and all layers below it have.
-//   [1] Elements, not tensors and not bytes; of every layer, whatever kind of layer it is.
-//   [2] The whole tree, to any depth; a layer without parameters adds 0, and one with children may
-//       have parameters, too.
-//   [3] A tensor with several owners counts once, wherever they are and however many tensors are
-//       between them. What else they own counts.
-//   [4] Frozen ones count.
-//   [5] Exactly, in 64 bits.
-//   [6] STATUS_OK, or STATUS_OUT_OF_MEMORY if you needed memory and there was none; *count may then
-//       be anything.
-//   [7] You may use malloc, calloc, realloc and free; what you took you give back, whatever you
+// Stores in *count the number of parameters of `model` and of all layers below it.
+//   [1] Elements count, not tensors and not bytes, in every layer, whatever its kind.
+//   [2] The whole tree counts, to any depth. A layer without parameters adds 0, and a layer with
+//       children may have parameters, too.
+//   [3] A tensor with several owners counts once, wherever the owners are and however many tensors
+//       are between them. The other parameters of these owners count as usual.
+//   [4] Frozen parameters count.
+//   [5] The count is exact, in 64 bits.
+//   [6] Returns STATUS_OK, or STATUS_OUT_OF_MEMORY if you needed memory and there was none; *count
+//       may then be anything.
+//   [7] You may use malloc, calloc, realloc and free. Free all that you allocated, whatever you
 //       return.
-//   [8] The model stays as it is, and whoever calls a second time gets the same.
+//   [8] The model stays unchanged, and a second call gives the same result.
 Status count_parameters(const Layer *model, int64_t *count);
 
 #endif

@@ -1,14 +1,14 @@
-// ex02_count_flops.c -- exercise 02, yours to write. What is asked: ex02_count_flops.h.
+// ex02_count_flops.c -- exercise 02, yours to write. The task is in ex02_count_flops.h.
 #include "exercises/ex02_count_flops.h"
 
 #include <string.h>
 
-// Whether the layer is of that kind: is_a(layer, "Linear").
+// True if the layer has the kind `type`: is_a(layer, "Linear").
 __attribute__((unused)) static bool is_a(const Layer *layer, const char *type) {
     return strcmp(layer->type->name, type) == 0;
 }
 
-// An attribute, or `otherwise` where the layer has none: attribute(layer, "stride_h", 1).
+// The value of an attribute, or `otherwise` if the layer lacks it: attribute(layer, "stride_h", 1).
 __attribute__((unused)) static int64_t attribute(const Layer *layer, const char *name,
                                                  int64_t otherwise) {
     int64_t value = otherwise;

@@ -3,9 +3,9 @@
 // WHY    FLOPs are floating-point operations: additions and multiplications. Their count is known
 //        before anything runs, from shapes alone, and it is the yardstick of everything after it: a
 //        time without it is neither good nor bad. It is also the number that tools disagree about
-//        most. Some count a multiply-add as one (that is a MAC), some as two; some count biases,
-//        some activations, some for a batch, some for a sample. None of them is wrong; a count
-//        without its rule is. Here is our rule for this exercise, the textbook's:
+//        most. Some count a multiply-add as one (a MAC), some as two; some count biases, some
+//        activations; some count a batch, some a sample. None of these counts is wrong, but a
+//        count without its rule is useless. This exercise uses the rule of the textbooks:
 //
 //            layer                                   FLOPs for ONE sample
 //            Linear(in, out)                         2 * in * out, for every row of the sample
@@ -21,24 +21,24 @@
 //
 // APPROACH
 //   1. One Linear. Its sizes are attributes: layer_attribute(layer, "in_features", &value), and
-//      "out_features". Which kind of layer it is says layer->type->name. Its input is
-//      (batch, ..., in): what stands between the batch and the last size are the rows of a sample,
-//      and each row is multiplied: (7, 5, 4) is 7 samples of 5 rows of 4 numbers.
-//   2. One sample. input.dims[0] is the batch; it is not in the result. The same model gives the
-//      same count at batch 1 and at batch 64.
-//   3. A chain. Each child of a Sequential gets what the one before it gave, so carry the shape
-//      along: Linear changes the last size; Conv2d and the pools change (n, c, h, w) to
-//      (n, out, Ho, Wo), and (n, c, Ho, Wo); Flatten makes (n, c, h, w) to (n, c * h * w); the
-//      others change nothing. A Sequential may stand within a Sequential.
+//      "out_features". The kind of a layer is layer->type->name. The input of a Linear is
+//      (batch, ..., in): the dimensions between the batch and the last one are the rows of a
+//      sample, and each row is multiplied: (7, 5, 4) is 7 samples of 5 rows of 4 numbers.
+//   2. One sample. input.dims[0] is the batch; the result does not contain it. The same model gives
+//      the same count at batch 1 and at batch 64.
+//   3. A chain. The input of each child of a Sequential is the output of the child before it, so
+//      carry the shape along: Linear changes the last size; Conv2d changes (n, c, h, w) to
+//      (n, out, Ho, Wo), and the pools to (n, c, Ho, Wo); Flatten changes (n, c, h, w) to
+//      (n, c * h * w); the others change nothing. A Sequential may contain a Sequential.
 //   4. Conv2d. Attributes in_channels, out_channels, kernel_h, kernel_w, stride_h, stride_w,
 //      padding_top, padding_bottom, padding_left, padding_right, dilation_h, dilation_w, groups.
 //          Ho = (h + padding_top + padding_bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1
-//      and Wo likewise, with the integer division of C. A pool: the same with its own attributes
-//      (it has no groups; an AvgPool2d has no dilation: take 1). A layer without that attribute:
-//      layer_attribute returns false.
-//   5. What does not fit is an error: an input whose last size is not in_features, a Conv2d or pool
-//      whose input does not have four sizes, or the wrong number of channels, or is smaller than
-//      the kernel: STATUS_SHAPE.
+//      and Wo likewise, with the integer division of C. A pool follows the same rule with its own
+//      attributes (it has no groups; an AvgPool2d has no dilation: take 1). layer_attribute returns
+//      false where a layer does not have the attribute.
+//   5. An input that does not fit is an error, STATUS_SHAPE: its last size is not in_features of a
+//      Linear; or the input of a Conv2d or pool does not have four sizes, has the wrong number of
+//      channels, or is smaller than the kernel.
 //
 // EXAMPLE
 //   Linear(128,64) @ 1x128, and @ 32x128           2 * 128 * 64 = 16,384
@@ -57,24 +57,24 @@
 
 #include "layers/layer.h"
 
-// Stores in *flops what one forward of ONE sample costs by the table above. `input` is the shape of
-// the whole batch, batch first, at least two sizes.
+// Stores in *flops the FLOPs of one forward pass of ONE sample by the table above. `input` is the
+// shape of the whole batch, batch first, at least two sizes.
 //   [1] Linear: 2 * in * out for every row of the sample.
 //   [2] Conv2d: as in the table; kernel_h and kernel_w may differ, groups divide once.
-//   [3] Ho and Wo, of a Conv2d and of a pool: each direction by its own attributes, which may all
-//       differ. A kernel as large as the padded input fits once.
-//   [4] ReLU, Sigmoid, Tanh, GELU: 1 for every element of the sample, in however many sizes.
-//   [5] MaxPool2d, AvgPool2d, Flatten, Dropout: 0; their output's shape is the next one's input.
-//   [6] Sequential: the sum, to any depth; one without children costs 0 and changes nothing.
+//   [3] Ho and Wo of a Conv2d and of a pool: each direction follows its own attributes, which may
+//       all differ. A kernel as large as the padded input fits once.
+//   [4] ReLU, Sigmoid, Tanh, GELU: 1 for every element of the sample, whatever its dimensions.
+//   [5] MaxPool2d, AvgPool2d, Flatten, Dropout: 0; their output shape is the next input shape.
+//   [6] Sequential: the sum, to any depth; an empty Sequential costs 0 and changes nothing.
 //   [7] A multiply-add counts 2, a bias 0.
-//   [8] The batch is not in the result.
-//   [9] Exactly, in 64 bits.
-//  [10] STATUS_UNKNOWN_OP: somewhere in the model is a layer that is not in the table, by its whole
-//       name. A container that is not in the table is one, whatever its children.
+//   [8] The result does not contain the batch.
+//   [9] The count is exact, in 64 bits.
+//  [10] STATUS_UNKNOWN_OP: the model contains a layer whose whole name is not in the table. A
+//       container that is not in the table is such a layer, whatever its children are.
 //  [11] STATUS_SHAPE: the input does not fit a layer somewhere in the model.
-//  [12] The model stays as it is, and whoever calls a second time gets the same; with another
-//       input, that one's count.
-// After an error *flops may be anything. Where both errors are there, say either.
+//  [12] The model stays unchanged, and a second call gives the same result; a call with another
+//       input gives the count for that input.
+// After an error *flops may be anything. Where both errors apply, return either.
 Status count_flops(const Layer *model, Shape input, int64_t *flops);
 
 #endif

@@ -1,9 +1,9 @@
-// ex03_count_bytes.c -- exercise 03, yours to write. What is asked: ex03_count_bytes.h.
+// ex03_count_bytes.c -- exercise 03, yours to write. The task is in ex03_count_bytes.h.
 #include "exercises/ex03_count_bytes.h"
 
 #include <string.h>
 
-// Whether the layer is of that kind: is_a(layer, "Linear").
+// True if the layer has the kind `type`: is_a(layer, "Linear").
 __attribute__((unused)) static bool is_a(const Layer *layer, const char *type) {
     return strcmp(layer->type->name, type) == 0;
 }

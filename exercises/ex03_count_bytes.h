@@ -2,15 +2,15 @@
 //
 // WHY    Arithmetic is half of the story. Before a number is multiplied it has to come from memory,
 //        and the result has to go back; memory is slow, and many layers wait for it rather than for
-//        the arithmetic. Whether they do can be told from two counts, FLOPs and bytes, before
-//        anything runs (exercise 04). This is the second count: the traffic that cannot be avoided,
+//        the arithmetic. Two counts, FLOPs and bytes, tell whether a layer waits for memory before
+//        anything runs (exercise 04). This is the second count: the traffic that cannot be avoided
 //        if every layer reads each of its operands once and writes its result once.
 //
 //        Traffic is not footprint. Footprint is how much memory is taken; traffic is how much is
 //        moved. A hidden activation takes its memory once, but it is moved twice: written by the
-//        layer that makes it, read by the next. And what happens when the batch grows differs by
-//        operand: activations grow with it, weights are read once however large it is. That is why
-//        batching makes a layer faster per sample.
+//        layer that makes it, read by the next. A larger batch also affects the operands
+//        differently: activations grow with the batch, weights are read once however large it is.
+//        That is why batching makes a layer faster per sample.
 //
 // TODO   Write count_bytes in ex03_count_bytes.c. Numbers in [] are the clauses of the contract;
 //        cases ask for each of them. All numbers are float32: 4 bytes each [1].
@@ -27,15 +27,15 @@
 //        training. MaxPool2d is not asked for (it also writes where each maximum was).
 //
 // APPROACH
-//   1. One layer: how many elements does its input have, how many each of its parameters
-//      (layer->parameters[i].tensor->numel), how many its output? layer_output_shape, below, tells
+//   1. One layer: count the elements of its input, of each of its parameters
+//      (layer->parameters[i].tensor->numel) and of its output. layer_output_shape, below, gives
 //      the shape of a layer's output, so you need not work it out again as in exercise 02.
 //   2. The whole batch: input.dims[0] is the batch, and all of it goes through [8]. Weights and
-//      biases do not know about the batch. The input has 1 to 6 dimensions.
-//   3. A Sequential: each child reads what the one before it wrote. It may have Sequentials within,
-//      and one without children moves nothing.
-//   4. A weight that two layers share is read by both [9]: this counts what each layer does. (It is
-//      stored once. That was exercise 01.) One that is not trained is read like any other.
+//      biases do not depend on the batch. The input has 1 to 6 dimensions.
+//   3. A Sequential: each child reads what the child before it wrote. A Sequential may contain
+//      Sequentials, and an empty one moves nothing.
+//   4. Two layers that share a weight both read it [9], because traffic counts what each layer
+//      does. (The weight is stored once: exercise 01.) A frozen weight is read like any other.
 //
 // EXAMPLE
 //   Linear(512,512) @ 64x512     reads  4 * (64 * 512 + 512 * 512 + 512) = 1,181,696
@@ -57,11 +57,11 @@ typedef struct Traffic {
     int64_t bytes_read, bytes_written;
 } Traffic;
 
-// Stores in *traffic what one forward of the whole batch moves by the table above, whatever was in
-// it [12]; sums are exact, in 64 bits [11]. `input` is the batch's shape, batch first.
-// STATUS_UNKNOWN_OP: the model contains, at any depth, a layer that is not in the table.
-// STATUS_SHAPE: the input does not fit a layer [10]; where both hold, either. After a failure it
-// does not matter what *traffic holds.
+// Stores in *traffic the bytes that one forward pass of the whole batch moves by the table above,
+// whatever *traffic held before [12]; sums are exact, in 64 bits [11]. `input` is the batch's
+// shape, batch first. STATUS_UNKNOWN_OP: the model contains, at any depth, a layer that is not in
+// the table. STATUS_SHAPE: the input does not fit a layer [10]. Where both apply, return either.
+// After a failure *traffic may hold anything.
 Status count_bytes(const Layer *model, Shape input, Traffic *traffic);
 
 #endif

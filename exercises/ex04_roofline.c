@@ -1,4 +1,4 @@
-// ex04_roofline.c -- exercise 04, yours to write. What is asked: ex04_roofline.h.
+// ex04_roofline.c -- exercise 04, yours to write. The task is in ex04_roofline.h.
 #include "exercises/ex04_roofline.h"
 
 Status roofline(const RooflineInput *input, RooflineResult *result) {

@@ -1,24 +1,24 @@
 // ex05_clock.h -- exercise 05: how long did it take?
 //
 // WHY    Every number that a profiler prints about speed is a difference of two readings of a
-//        clock, so a wrong clock makes every number wrong. A computer has many. The wall clock is
-//        set by people and by the network, even while you measure. Another one stops while your
-//        program waits. All of them advance in steps, and what takes less than a step seems to take
-//        no time at all. After this exercise you know which to read, how to subtract two readings,
-//        and how to time what is far shorter than the clock can tell.
+//        clock, so a wrong clock makes every number wrong. A computer has many clocks. People and
+//        the network set the wall clock, even while you measure. Another clock stops while your
+//        program waits. All of them advance in steps, and work shorter than a step seems to take
+//        no time at all. After this exercise you know which clock to read, how to subtract two
+//        readings, and how to time work that is far shorter than a step of the clock.
 //
 // TODO   Write clock_elapsed in exercises/ex05_clock.c.
 //
-// APPROACH (a number in brackets is a clause: something of its own that is graded)
-//   1. Read CLOCK_MONOTONIC with clock_gettime. It never jumps, and it goes on while you wait [1].
+// APPROACH (a number in brackets is a clause, which is graded on its own)
+//   1. Read CLOCK_MONOTONIC with clock_gettime. It never jumps, and it runs while you wait [1].
 //   2. Call work(argument) [2], and read the clock again.
 //   3. A reading is a struct timespec: whole seconds, and the nanoseconds beyond them. The elapsed
 //      time is the difference of the seconds plus the difference of the nanoseconds times 1e-9 [3].
 //      The second difference is often negative. Added to the first, it is right as it is [4].
 //   4. Ask clock_getres for the clock's step [5]. If fewer than 100 steps passed, the reading is
-//      too coarse: start again, and run the work twice as often between the two readings. Go on
+//      too coarse: start again, and run the work twice as often between the two readings. Keep
 //      doubling (1, 2, 4, 8 ... runs) until at least 100 steps have passed [6].
-//   5. *seconds is the time of ONE run: divide by how often the work ran between the readings [7].
+//   5. *seconds is the time of ONE run: divide by the number of runs between the readings [7].
 //
 // EXAMPLE
 //   readings {10 s, 900,000,000 ns} and {12 s, 150,000,000 ns}, one run between them:
@@ -30,9 +30,9 @@
 // HINTS
 //   * Readings as doubles lose digits: subtract the whole seconds as integers first. They may be
 //     more than an int holds [8].
-//   * Never assume a step of 1 ns: clocks in steps of 1 us, 1 ms or 15.6 ms are about.
-//   * Each try starts with a reading of its own. Earlier tries are not part of the result [9].
-//   * It may take a million runs. Each run takes equally long here.
+//   * Never assume a step of 1 ns: some clocks advance in steps of 1 us, 1 ms or 15.6 ms.
+//   * Each try starts with its own reading. Earlier tries are not part of the result [9].
+//   * You may need a million runs. Each run takes equally long here.
 #ifndef EXERCISES_EX05_CLOCK_H
 #define EXERCISES_EX05_CLOCK_H
 
@@ -40,7 +40,7 @@
 
 #include "tensor/status.h"
 
-// *seconds: those that one call of work(argument) takes, to within 1 %. Returns STATUS_OK [10].
+// *seconds: the time that one call of work(argument) takes, within 1 %. Returns STATUS_OK [10].
 Status clock_elapsed(void (*work)(void *), void *argument, double *seconds);
 
 #endif

@@ -1,5 +1,4 @@
-// ex06_measure_latency.c -- exercise 06: latency, measured. What to do is in
-// ex06_measure_latency.h.
+// ex06_measure_latency.c -- exercise 06: latency, measured. The task is in ex06_measure_latency.h.
 #include "exercises/ex06_measure_latency.h"
 
 Status measure_latency(void (*run)(void *), void *argument, LatencyOptions options,

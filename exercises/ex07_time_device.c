@@ -1,4 +1,4 @@
-// ex07_time_device.c -- exercise 07: kernels, copies and launches. What to do is in
+// ex07_time_device.c -- exercise 07: kernels, copies and launches. The task is in
 // ex07_time_device.h.
 #include "exercises/ex07_time_device.h"
 

@@ -1,4 +1,4 @@
-// ex08_memory.c -- exercise 08: memory, replayed and foretold. What to do is in ex08_memory.h.
+// ex08_memory.c -- exercise 08: memory, replayed and predicted. The task is in ex08_memory.h.
 #include "exercises/ex08_memory.h"
 
 Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *summary) {
@@ -11,7 +11,7 @@ Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *s
 
 Status training_memory(const Layer *model, Shape input, OptimizerKind optimizer,
                        TrainingMemory *memory) {
-    // TODO: parameters, gradients, optimizer state; then walk the layers for what they keep.
+    // TODO: parameters, gradients, optimizer state; then walk the layers, and add what they keep.
     (void)model;
     (void)input;
     (void)optimizer;

@@ -2,33 +2,33 @@
 //
 // WHY    Training ends with "out of memory" long before the parameters alone fill the machine. They
 //        are the smaller part: each has a gradient, Adam keeps two more numbers per parameter, and
-//        everything that the backward pass will read waits in memory from the forward pass on, for
-//        every sample of the batch. Whoever knows these four terms can tell in advance whether a
-//        model fits, and what helps: a smaller batch shrinks one of them, another optimizer a
-//        second. And whoever reads a list of allocations can tell the peak (what a machine must
-//        have) from the total (what went through it), and find what was never given back.
+//        everything that the backward pass will read stays in memory from the forward pass on, for
+//        every sample of the batch. With these four terms you can tell in advance whether a model
+//        fits, and what helps: a smaller batch shrinks one of them, another optimizer a second. And
+//        from a list of allocations you can tell the peak (the memory a machine must have) from the
+//        total (all that was ever allocated), and find the blocks that were never freed.
 //
 // ---- first half: memory_use --------------------------------------------------------------------
 //
 // TODO   Write memory_use in exercises/ex08_memory.c: replay a list of allocations and frees.
 //
-// APPROACH (a number in brackets is a clause: something of its own that is graded)
-//   1. Keep the live bytes, in all and per category. An allocation adds to both. After the last
-//      event: live [1].
+// APPROACH (a number in brackets is a clause, which is graded on its own)
+//   1. Keep the live bytes, in total and per category. An allocation adds to both. The total after
+//      the last event is `live` [1].
 //   2. A free gives only the id, as free() gets only an address; its other fields mean nothing,
-//      whatever they hold [2]. What it was, the list knows: look back for the last event with that
-//      id; the free takes away what that allocation added. Any int64_t is an id, and may be used
-//      again for another block once it was freed [3].
-//   3. A list that cannot have happened is STATUS_INVALID_ARGUMENT, wherever in it that shows: a
-//      free of what is not live (never allocated, freed before, or allocated only later), an
-//      allocation of an id that is live, bytes < 0 [4].
+//      whatever they hold [2]. To find the block's size and category, look back for the last event
+//      with that id; the free takes away what that allocation added. Any int64_t may be an id, and
+//      may be used again for another block once it was freed [3].
+//   3. A list that cannot have happened is STATUS_INVALID_ARGUMENT, wherever in the list it shows:
+//      a free of an id that is not live (never allocated, freed before, or allocated only later),
+//      an allocation of an id that is live, bytes < 0 [4].
 //   4. Whenever live exceeds the highest so far, that is the new peak [5], and the live bytes of
 //      each category are copied: the composition when the peak was FIRST reached [6]. It adds up to
-//      the peak. The end is too late.
+//      the peak. Copying them at the end is too late.
 //   5. total counts every allocated byte once, freed or not [7].
-//   6. At the end, what is live of categories ACTIVATION and WORKSPACE was forgotten: a leak. The
-//      other three categories live on to the next step; that is no leak [8].
-//   7. A block of 0 bytes is a block: it lives until it is freed, and may be forgotten [9].
+//   6. Blocks of ACTIVATION and WORKSPACE that are live at the end are leaks. Blocks of the other
+//      three categories stay for the next step, and are no leaks [8].
+//   7. A block of 0 bytes is a block: it is live until it is freed, and may be a leak [9].
 //
 // EXAMPLE                                              live    peak   total
 //   allocate id 1, 400 bytes, PARAMETER                 400     400     400
@@ -42,26 +42,26 @@
 //
 // ---- second half: training_memory --------------------------------------------------------------
 //
-// TODO   Write training_memory in the same file: the bytes of a training step, from its model.
+// TODO   Write training_memory in the same file: the bytes of a training step, from the model.
 //
 // APPROACH
 //   1. parameter_bytes: 4 bytes (float32) per element of every parameter of the tree, frozen or not
 //      [12]. (No two layers share one here; exercise 01 is about those.)
 //   2. gradient_bytes: the same again, but only for parameters that want a gradient: a frozen one
-//      (TENSOR_LEAF_GRAD is not set in tensor->flags) has none. Of one layer the weight may be
-//      frozen, and the bias not [13].
+//      (TENSOR_LEAF_GRAD is not set in tensor->flags) has none. The weight of a layer may be frozen
+//      while its bias is not [13].
 //   3. optimizer_bytes: for each parameter with a gradient, SGD keeps nothing, momentum one more
 //      number, Adam and AdamW two [14].
-//   4. activation_bytes: what the backward pass will read, of the whole batch [15]. Walk through
-//      the layers in the order in which they run, with the shape of what flows (the batch first):
-//        Linear                   keeps its input   (the weight's gradient needs it: a weight that
-//                                 is frozen, and so has none, does not make it keep anything) [16]
+//   4. activation_bytes: the buffers that the backward pass will read, for the whole batch [15].
+//      Walk the layers in the order in which they run, with the current shape (batch first):
+//        Linear                   keeps its input   (the weight's gradient needs it: a Linear with
+//                                 a frozen weight has no such gradient, and keeps nothing) [16]
 //        ReLU, Sigmoid, Tanh      keep their output (their slope follows from it) [17]
 //        GELU                     keeps its input [17]
-//      A buffer that two layers keep is there once: a ReLU's output is also the next Linear's
-//      input [18]. The model's own input is the caller's data, and is not counted, whoever keeps
-//      it [19]. A layer that nothing before or in it wants a gradient keeps nothing: backward never
-//      gets there [20].
+//      A buffer that two layers keep counts once: a ReLU's output is also the next Linear's input
+//      [18]. The model's own input is the caller's data, and does not count, whichever layer keeps
+//      it [19]. A layer keeps nothing if no parameter in it or before it wants a gradient: the
+//      backward pass never gets there [20].
 //   5. total_bytes: the sum of the four [21].
 //
 // EXAMPLE  Linear(784, 512) ReLU Linear(512, 10) @ 64 x 784, Adam
@@ -69,19 +69,19 @@
 //   gradients   the same                                        -> 1,628,200
 //   optimizer   2 * 4 bytes per parameter                       -> 3,256,400
 //   activations Linear's input is data; ReLU keeps 64 x 512; the second Linear keeps the same
-//               buffer; its output is the result, and nobody's to keep:  64 * 512 * 4 = 131,072
+//               buffer; no layer keeps its output, the result:           64 * 512 * 4 = 131,072
 //   total                                                           6,643,872 bytes
 //   A model of 125,000,000 parameters: 500 MB, and with gradients and Adam 2,000 MB, before the
 //   first activation.
 //
 // HINTS
 //   * int64_t throughout: 50,000 x 50,000 floats are 10,000,000,000 bytes [22].
-//   * A layer is layer->type->name, with layer_attribute(layer, "out_features", &value) (layers/
-//     layer.h); "Sequential" runs its children in order, may be nested, and may be empty [23].
-//   * While you walk, two facts about the current buffer are enough: is it kept already, and does
-//     anything so far want a gradient.
-//   * A Linear changes the last dimension of the shape, an activation none [15]. Any other layer is
-//     STATUS_UNKNOWN_OP, wherever it stands; so is a container that is no Sequential [24].
+//   * layer->type->name is the kind of a layer, layer_attribute(layer, "out_features", &value) a
+//     size (layers/layer.h); "Sequential" runs its children in order, may nest, may be empty [23].
+//   * While you walk, two facts about the current buffer are enough: whether it is kept already,
+//     and whether any parameter so far wants a gradient.
+//   * A Linear changes the last dimension, an activation none [15]. Any other layer, wherever it
+//     is, gives STATUS_UNKNOWN_OP, as does a container other than Sequential [24].
 #ifndef EXERCISES_EX08_MEMORY_H
 #define EXERCISES_EX08_MEMORY_H
 
@@ -100,30 +100,30 @@ typedef enum MemoryKind {
 
 typedef struct AllocationEvent {
     bool is_free;    // false: an allocation
-    int64_t id;      // of the block, as an address is; any number
-    int64_t bytes;   // of an allocation, at least 0; of a free it means nothing
-    MemoryKind kind; // likewise
+    int64_t id;      // identifies the block, as an address does; any number
+    int64_t bytes;   // size of an allocation, at least 0; meaningless for a free
+    MemoryKind kind; // category of an allocation; meaningless for a free
 } AllocationEvent;
 
-typedef struct MemorySummary {     // bytes
-    int64_t live;                  // after the last event
-    int64_t peak, total;           // the highest live; all that was ever allocated
-    int64_t at_peak[MEMORY_KINDS]; // what was live when the peak was first reached
+typedef struct MemorySummary {     // sizes in bytes
+    int64_t live;                  // live bytes after the last event
+    int64_t peak, total;           // highest live bytes; sum of all allocations
+    int64_t at_peak[MEMORY_KINDS]; // live bytes when the peak was first reached
     int64_t leaked_blocks, leaked_bytes;
 } MemorySummary;
 
-// Replays the events in order. STATUS_OK; STATUS_INVALID_ARGUMENT as said: then *summary means
-// nothing. No events: all zero, and `events` may be NULL; of others only events[0] to
-// events[count - 1] are there [10]. Neither function needs malloc. If you use it all the same: free
-// on every way out, and where it gives NULL, STATUS_OUT_OF_MEMORY [11].
+// Replays the events in order. Returns STATUS_OK, or STATUS_INVALID_ARGUMENT as said above; then
+// *summary means nothing. Without events all is zero, and `events` may be NULL; read only events[0]
+// to events[count - 1] [10]. Neither function needs malloc. If you use it all the same, free the
+// memory on every way out, and return STATUS_OUT_OF_MEMORY where malloc gives NULL [11].
 Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *summary);
 
 typedef struct TrainingMemory { // bytes
     int64_t parameter_bytes, gradient_bytes, optimizer_bytes, activation_bytes, total_bytes;
 } TrainingMemory;
 
-// What a training step of `model` needs for a batch of shape `input`, before the loss. STATUS_OK;
-// STATUS_UNKNOWN_OP for a layer that is not in the list above; then *memory means nothing.
+// Stores the bytes that a training step of `model` needs for a batch of shape `input`, before the
+// loss. STATUS_UNKNOWN_OP: a layer is not in the list above; *memory then means nothing.
 Status training_memory(const Layer *model, Shape input, OptimizerKind optimizer,
                        TrainingMemory *memory);
 

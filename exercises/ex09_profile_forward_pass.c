@@ -1,4 +1,4 @@
-// ex09_profile_forward_pass.c -- exercise 09: a forward pass, profiled. What to do is in
+// ex09_profile_forward_pass.c -- exercise 09: a forward pass, profiled. The task is in
 // ex09_profile_forward_pass.h.
 #include "exercises/ex09_profile_forward_pass.h"
 

@@ -1,4 +1,4 @@
-// ex10_profile_backward_pass.c -- exercise 10: a training step, profiled. What to do is in
+// ex10_profile_backward_pass.c -- exercise 10: a training step, profiled. The task is in
 // ex10_profile_backward_pass.h.
 #include "exercises/ex10_profile_backward_pass.h"
 

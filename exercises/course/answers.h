@@ -1,14 +1,14 @@
 // answers.h -- answers by hand: a text file of "key = value" lines, written by a student and read
-// with suspicion. What is right is not known here.
+// with suspicion. This file does not know the right answers.
 #ifndef EXERCISES_COURSE_ANSWERS_H
 #define EXERCISES_COURSE_ANSWERS_H
 
 #include "exercises/course/exercise.h"
 
 typedef struct Answers {
-    const char *name;        // of the file
-    char *text;              // owned; NULL: there is none that could be read, and
-    char problem[CASE_LINE]; // that is why
+    const char *name;        // name of the file
+    char *text;              // owned; NULL: no file could be read
+    char problem[CASE_LINE]; // the reason for that
 } Answers;
 
 // STATUS_OK also without a file; STATUS_OUT_OF_MEMORY. `name` has to outlive the answers.
@@ -18,10 +18,10 @@ void answers_free(Answers *answers);
 typedef enum AnswerEnd {
     ANSWER_GIVEN,
     ANSWER_MISSING,    // no file, no such key, or nothing after it
-    ANSWER_UNREADABLE, // no plain number, no such word, given twice: `problem` says what to write
+    ANSWER_UNREADABLE, // no plain number, unknown word, given twice: `problem` says what to write
 } AnswerEnd;
 
-// The value under a key, read as the expected one's kind. `problem` is cleaned.
+// Reads the value under a key, with the kind of the expected value. `problem` is cleaned.
 AnswerEnd answers_value(const Answers *answers, const char *key, const ExpectedValue *expected,
                         Value *value, char problem[CASE_LINE]);
 

@@ -1,5 +1,5 @@
-// ex02_count_flops_texts.h -- the named models of exercise 02: each is there because some mistake
-// shows in it, and in few before it. Included by its cases alone.
+// ex02_count_flops_texts.h -- the named models of exercise 02: each reveals a mistake that few
+// models before it reveal. Only the cases of exercise 02 include this file.
 #ifndef EXERCISES_COURSE_EX02_COUNT_FLOPS_TEXTS_H
 #define EXERCISES_COURSE_EX02_COUNT_FLOPS_TEXTS_H
 
@@ -24,13 +24,13 @@ static const char *const chain_texts[] = {
      "Sequential(Sequential(Sequential(Sequential(Sequential(Tanh))))))))))))) @ 3x5"),
     "Linear(9,9) Tanh Linear(9,9) tie(2.weight,0.weight) freeze(0) @ 3x9"};
 
-// What a sample has several of.
+// Samples with several rows.
 static const char *const rows_texts[] = {"Linear(4,3) @ 7x5x4", "Linear(4,3) @ 2x5x7x4",
                                          "Linear(4,3) @ 2x3x5x7x11x4",
                                          "Linear(9,7) Tanh Linear(7,5) @ 3x11x9",
                                          "Sigmoid @ 3x5x7x11x2"};
 
-// Beyond 32 bits, one kind of layer after the other and in the sum; beyond a double's 53.
+// Counts beyond 32 bits, for each kind of layer and for the sum; then beyond a double's 53 bits.
 static const char *const wide_texts[] = {"Linear(50000,50000) @ 1x50000",
                                          "Linear(1000,1000) @ 1x7000x1000",
                                          "ReLU @ 1x60001x80001",
@@ -39,8 +39,8 @@ static const char *const wide_texts[] = {"Linear(50000,50000) @ 1x50000",
                                          "Flatten ReLU Tanh @ 1x3x40001x40003",
                                          "Linear(100000001,100000003) @ 1x100000001"};
 
-// First one whose sizes all differ, so that what was forgotten shows; then what differs between
-// height and width, top and bottom, left and right, one by one; the last ones just fit.
+// The first model's sizes all differ, so that a forgotten size shows. Later ones differ in height
+// and width, top and bottom, left and right, one by one; in the last ones the kernel just fits.
 static const char *const conv_texts[] = {
     "Conv2d(3,7,5,stride=2) @ 1x3x18x21",
     "Conv2d(3,16,3) @ 1x3x32x32",
@@ -59,12 +59,12 @@ static const char *const conv_texts[] = {
      "dilation_h=2,dilation_w=5,groups=3) @ 2x6x23x38"),
     "Conv2d(6,12,3,groups=6) @ 2x6x13x17",
     "Conv2d(4,6,1) @ 2x4x5x7",
-    "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // beyond 32 bits; then its weights alone
+    "Conv2d(61,67,5,stride=2) @ 1x61x4002x4005", // a count beyond 32 bits; next: weights alone
     "Conv2d(70001,70003,1) @ 1x70001x5x7",
     "Conv2d(2,3,5) @ 1x2x5x5",
     "Conv2d(2,3,5,padding=2) @ 1x2x1x3"};
 
-// What comes out of a layer shows in what the next one costs.
+// A layer's output shape shows in the cost of the next layer.
 static const char *const shapes_texts[] = {
     "Conv2d(1,2,3) Conv2d(2,3,3) @ 1x1x8x8",
     "MaxPool2d(2) @ 2x3x6x8",
@@ -88,9 +88,9 @@ static const char *const shapes_texts[] = {
     "@ 2x3x19x19",
     "Conv2d(2,3,3) Linear(7,5) @ 2x2x6x9"};
 
-// What has to be refused, and the mistake that gives a number for it.
+// A model that the function must refuse, and the mistake that accepts it.
 typedef struct WrongText {
-    const char *text, *mistake; // that returns STATUS_OK
+    const char *text, *mistake; // the mistake returns STATUS_OK
 } WrongText;
 
 static const WrongText unknown[] = {
@@ -106,7 +106,7 @@ static const WrongText unknown[] = {
     {"AdaptiveAvgPool2d(2,3) @ 2x3x8x9", "name_in_part"},
 };
 
-// The last ones only fit where -1 / 2 is 0, as in C.
+// The last three models only fit because -1 / 2 is 0 in C.
 static const WrongText wrong[] = {
     {"Linear(10,5) @ 4x7", "shape_unchecked"},
     {"Linear(6,4) ReLU Linear(5,2) @ 2x6", "shape_unchecked"},

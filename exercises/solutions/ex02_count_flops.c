@@ -10,7 +10,7 @@ static int64_t attribute(const Layer *layer, const char *name, int64_t otherwise
     return value;
 }
 
-// Elements of one sample, without its last `less` sizes.
+// Number of elements of one sample, leaving out the last `less` dimensions.
 static int64_t sample_elements(Shape shape, int less) {
     int64_t count = 1;
     for (int i = 1; i < shape.ndim - less; i++) count *= shape.dims[i];
@@ -25,7 +25,7 @@ static Status linear(const Layer *layer, Shape *shape, int64_t *flops) {
     return STATUS_OK;
 }
 
-// How often a window fits into a padded size; below 1: not at all.
+// How often a window fits into a padded size; 0 if it does not fit.
 static int64_t windows(int64_t size, int64_t kernel, int64_t dilation, int64_t stride) {
     int64_t room = size - dilation * (kernel - 1) - 1;
     return room < 0 ? 0 : room / stride + 1;
@@ -92,7 +92,7 @@ static Status sequential(const Layer *layer, Shape *shape, int64_t *flops) {
     return STATUS_OK;
 }
 
-// Each gives the FLOPs of one sample and turns the input's shape into the output's.
+// Each `count` stores the FLOPs of one sample and turns the input's shape into the output's.
 static const struct {
     const char *type;
     Status (*count)(const Layer *layer, Shape *shape, int64_t *flops);

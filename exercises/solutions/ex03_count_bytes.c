@@ -32,7 +32,7 @@ static int64_t parameter_elements(const Layer *layer) {
     return count;
 }
 
-// Adds what the layer moves, and turns the input's shape into the output's.
+// Adds the bytes that the layer moves, and turns the input's shape into the output's.
 static Status add(const Layer *layer, Shape *shape, Traffic *traffic) {
     Kind kind = kind_of(layer);
     if (kind == UNKNOWN) return STATUS_UNKNOWN_OP;

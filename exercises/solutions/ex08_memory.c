@@ -4,7 +4,7 @@
 #include <string.h>
 
 // ---- a list of events --------------------------------------------------------------------------
-// The allocation that makes `id` live before event `end`; NULL: it is not live.
+// The allocation that makes `id` live before event `end`, or NULL if the id is not live.
 static const AllocationEvent *find_live(const AllocationEvent *events, int64_t end, int64_t id) {
     for (int64_t i = end - 1; i >= 0; i--)
         if (events[i].id == id) return events[i].is_free ? NULL : &events[i];
@@ -47,9 +47,9 @@ Status memory_use(const AllocationEvent *events, int64_t count, MemorySummary *s
 enum { FLOAT_BYTES = 4 };
 
 typedef struct Walk {
-    Shape shape;         // of what flows
-    bool kept;           // it is counted already, or data
-    bool wants_gradient; // something that it was made from does
+    Shape shape;         // shape of the current buffer
+    bool kept;           // the buffer is counted already, or is data
+    bool wants_gradient; // a parameter before it wants a gradient
     int64_t activation_bytes;
 } Walk;
 

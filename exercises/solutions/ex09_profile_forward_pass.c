@@ -9,7 +9,7 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// One forward; *x becomes its output.
+// Times one forward pass; *x becomes its output.
 static Status run(Layer *layer, Tensor **x, double *seconds) {
     double start = now();
     Tensor *y = layer_forward(layer, *x);

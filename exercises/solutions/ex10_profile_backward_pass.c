@@ -18,11 +18,11 @@ static Status run_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *la
     profile->forward_seconds = now() - start;
     Tensor *loss = output ? loss_cross_entropy(output, labels) : NULL;
     if (!loss) return error_status();
-    start = now(); // of backward
+    start = now(); // before backward
     Status status = autograd_backward(loss);
     profile->backward_seconds = now() - start;
     if (status) return status;
-    start = now(); // of the optimizer
+    start = now(); // before the optimizer
     status = optimizer_step(optimizer);
     profile->optimizer_seconds = now() - start;
     return status;
@@ -30,8 +30,8 @@ static Status run_step(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *la
 
 // ---- FLOPs -------------------------------------------------------------------------------------
 typedef struct Walk {
-    Shape shape; // of what comes to the next layer
-    bool wanted; // something before it wants a gradient
+    Shape shape; // shape of the next layer's input
+    bool wanted; // a parameter before that layer wants a gradient
     BackwardProfile *profile;
 } Walk;
 
