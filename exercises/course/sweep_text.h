@@ -17,21 +17,21 @@ typedef struct SweepRow {
 typedef struct Sweep {
     SweepRow rows[SWEEP_MOST_ROWS];
     int n_rows;
-    int best, knee;      // rows: of the most samples a second; the first with 80 % of them
-    char seal[KEY_SEAL]; // "": of practice, or of before there were keys
+    int best, knee;      // row with the most samples per second; first row with 80 % of that
+    char seal[KEY_SEAL]; // "": practice, or a file from before there were keys
 } Sweep;
 
-// The sizes of the MLP that is measured with a key: each student's own. "": that of the course's
-// page, 784-512-256-10.
+// The layer sizes of the MLP to measure, which depend on the student's token. "" gives the MLP of
+// the course's page, 784-512-256-10.
 void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]);
 
-// Batches 1, 2, 4 ..., positive finite numbers, samples_per_second = batch / seconds within 1 %;
-// comments (#) and empty lines are fine. False: `problem` says which line is not, and why. `text`
-// NULL: there is no file.
+// Reads rows with batches 1, 2, 4 ..., positive finite numbers, and samples_per_second = batch /
+// seconds within 1 %; comments (#) and empty lines are fine. False: `problem` names the wrong line
+// and the reason. `text` is NULL if there is no file.
 bool sweep_read(const char *text, Sweep *sweep, char problem[CASE_LINE]);
 
-// What ./lab sweep writes below the rows (TABLE_SEAL_LINE): that they were measured with that key,
-// and are as they were. One without is taken as it is.
+// The seal that ./lab sweep writes below the rows (TABLE_SEAL_LINE) shows that they were measured
+// with that key and are unchanged. A file without a seal passes.
 void sweep_seal(const Sweep *sweep, const char *token, char seal[KEY_SEAL]);
 bool sweep_is_of(const Sweep *sweep, const char *token, char problem[CASE_LINE]);
 

@@ -1,5 +1,5 @@
 // table_text.h -- a table that ./lab writes and a student hands in, read line by line and with
-// suspicion; and the seal below it, which says to whom has the key's token that it is as it was.
+// suspicion; and the seal below it, which proves to the token's holder that nothing was changed.
 #ifndef EXERCISES_COURSE_TABLE_TEXT_H
 #define EXERCISES_COURSE_TABLE_TEXT_H
 
@@ -10,21 +10,21 @@
 enum { TABLE_LINE = 120 };
 
 typedef struct TableText {
-    const char *at;        // what is still to be read
-    int number;            // of `line`, from 1; 0: none was read yet
-    char line[TABLE_LINE]; // without blanks around it; a longer one is cut, and then does not fit
-    char seal[KEY_SEAL];   // of a seal that was passed; "": none was
+    const char *at;        // the rest of the text, still to be read
+    int number;            // number of `line`, from 1; 0: no line was read yet
+    char line[TABLE_LINE]; // without blanks around it; a longer line is cut, and then is no row
+    char seal[KEY_SEAL];   // the seal, once it was read; "": none so far
 } TableText;
 
-// The next line that is neither empty nor a comment; false: there is none.
+// Reads the next line that is neither empty nor a comment; false: no more lines.
 bool table_next(TableText *table);
-// So many decimal numbers from 0 on, with commas between them and nothing behind the last: no nan,
-// inf, hexadecimals or blanks, and nothing with a minus before it.
+// Reads `count` decimal numbers, at least 0, with commas between them and nothing after the last
+// one: no nan, inf, hexadecimals, blanks or minus signs.
 bool table_numbers(const char *text, double numbers[], int count);
 
-// Whether the seal that was found is that of these bytes. One without a seal is taken as it is, and
-// so is any where there is no token (practice). False: `problem` says so, of that file, which that
-// command of ./lab writes.
+// True if the seal that was found belongs to these bytes. A file without a seal passes, and so does
+// any file without a token (practice). False: `problem` names the file and the ./lab command that
+// writes it.
 typedef struct TableSeal {
     const char *file, *command; // "sweep.csv", "sweep"
     const char *found, *token;

@@ -1,11 +1,11 @@
-// memory_text.h -- a list of allocations in one line, in which exercise 08's cases are written:
+// memory_text.h -- a list of allocations in one line, the notation of exercise 08's cases:
 //
 //     p1=400 a2=300 w3=200 -3 a3=100 -2
 //
-// A letter (parameter, gradient, optimizer, activation, workspace), the block's id, its bytes; a
-// minus and an id is a free. What a free's other fields hold means nothing: they are a parameter of
-// 8 bytes, or what is written, as in "-w3=-70", or no category at all, as in "-?3".
-// "a1..2000=4" and "-1..2000" are 2,000 events.
+// An allocation is a letter (parameter, gradient, optimizer, activation, workspace), the block's
+// id and its bytes; a free is a minus and an id. The other fields of a free mean nothing: they say
+// a parameter of 8 bytes, or what the text gives, as in "-w3=-70", or no category at all, as in
+// "-?3". "a1..2000=4" and "-1..2000" are 2,000 events.
 #ifndef EXERCISES_SUPPORT_MEMORY_TEXT_H
 #define EXERCISES_SUPPORT_MEMORY_TEXT_H
 
@@ -13,9 +13,9 @@
 
 #include "exercises/ex08_memory.h"
 
-// The events of `text`, to its end or the first word that is none, at most `most`. Their number.
+// Reads at most `most` events, up to the end or the first word that is no event. Returns how many.
 int64_t memory_text_read(const char *text, AllocationEvent *events, int64_t most);
-// Adds them to what `text`, of `size` bytes, holds, each after a space.
+// Appends the events to `text`, of `size` bytes, each after a space.
 void memory_text_write(const AllocationEvent *events, int64_t count, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-// reference.h -- the functions of exercises 02 and 03, right: for exercises that stand on them. No
-// exercise needs an earlier one to be solved. That of exercise 04 is in reference_roofline.h.
+// reference.h -- correct functions of exercises 02 and 03, for exercises that build on them, so
+// that no exercise needs your solution of an earlier one. Exercise 04's is in reference_roofline.h.
 #ifndef EXERCISES_SUPPORT_REFERENCE_H
 #define EXERCISES_SUPPORT_REFERENCE_H
 

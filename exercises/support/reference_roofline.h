@@ -1,4 +1,4 @@
-// reference_roofline.h -- roofline of exercise 04, right: for exercises that stand on it.
+// reference_roofline.h -- a correct roofline of exercise 04, for exercises that build on it.
 #ifndef EXERCISES_SUPPORT_REFERENCE_ROOFLINE_H
 #define EXERCISES_SUPPORT_REFERENCE_ROOFLINE_H
 

@@ -1,6 +1,6 @@
-// remote.h -- what a worker asks its grader for, and tells it: clocks, work, a device, layers that
-// take time, and the counts of earlier exercises. Nothing here knows how long anything takes. Made
-// for call files and for the lab_ names that a student's calls are redirected to.
+// remote.h -- a worker's questions and reports to its grader: clocks, work, a device, layers that
+// take time, and the counts of earlier exercises. Nothing here knows how long anything takes. Used
+// by call files and by the lab_ functions to which a student's calls are redirected.
 #ifndef EXERCISES_SUPPORT_REMOTE_H
 #define EXERCISES_SUPPORT_REMOTE_H
 
@@ -10,12 +10,12 @@
 #include "exercises/support/worker.h"
 #include "layers/train/optimizer.h"
 
-typedef enum RemoteNote { // told, in order; about a subject
+typedef enum RemoteNote { // reports, in order; each has a subject
     NOTE_WORK,            // the work ran once
     NOTE_SLEEP,           // subject: nanoseconds
     NOTE_LAUNCH,          // subject: the kernel
-    NOTE_COPY,            // subject: bytes, into the queue; to the device
-    NOTE_COPY_OUT,        // to the host
+    NOTE_COPY,            // a copy to the device was queued; subject: bytes
+    NOTE_COPY_OUT,        // a copy to the host was queued; subject: bytes
     NOTE_EVENT_RECORD,    // subject: the event
     NOTE_EVENT_FREE,
     NOTE_FORWARD, // subject: number of the layer in the model
@@ -26,13 +26,13 @@ typedef enum RemoteNote { // told, in order; about a subject
     NOTE_COUNT
 } RemoteNote;
 
-typedef enum RemoteCall { // asked: arguments -> answer; answer[0] is a Status
+typedef enum RemoteCall { // questions: arguments -> answer; answer[0] is a Status
     CALL_CLOCK_READ,      // clock id -> seconds, nanoseconds
     CALL_CLOCK_STEP,      // clock id -> seconds, nanoseconds
-    CALL_SYNCHRONIZE,     // the queue is empty
-    CALL_COPY_WAIT,       // bytes; to the device
-    CALL_COPY_OUT_WAIT,   // to the host
-    CALL_EVENT_NEW,       // -> its number
+    CALL_SYNCHRONIZE,     // waits until the queue is empty
+    CALL_COPY_WAIT,       // bytes, copied to the device
+    CALL_COPY_OUT_WAIT,   // bytes, copied to the host
+    CALL_EVENT_NEW,       // -> number of the event
     CALL_EVENT_WAIT,      // event
     CALL_EVENT_ELAPSED,   // two events -> bits of seconds
     CALL_FLOPS,           // layer, sizes -> FLOPs of one sample
@@ -41,54 +41,54 @@ typedef enum RemoteCall { // asked: arguments -> answer; answer[0] is a Status
     CALL_COUNT
 } RemoteCall;
 
-// Something to measure, for void (*)(void *) parameters: it tells that it ran.
+// Work to measure, for void (*)(void *) parameters: it reports that it ran.
 void remote_work(void *unused);
 
-// The one device of a run and its one kernel: handles with nothing in them.
+// The one device of a run and its one kernel: handles without content.
 typedef struct MockDevice MockDevice;
 typedef struct MockKernel MockKernel;
 MockDevice *remote_device(void);
 const MockKernel *remote_kernel(void);
 
-typedef enum RemoteDeviceCall { // those that return a Status
+typedef enum RemoteDeviceCall { // device calls that return a Status
     REMOTE_NONE,
     REMOTE_LAUNCH,
-    REMOTE_COPY_IN, // waited for or not
+    REMOTE_COPY_IN, // with or without _async
     REMOTE_COPY_OUT,
-    REMOTE_WAIT, // for all, or for an event
+    REMOTE_WAIT, // for the whole queue, or for an event
     REMOTE_RECORD,
     REMOTE_ELAPSED,
     REMOTE_CALLS
 } RemoteDeviceCall;
 
-// From now on event number `no_event` is NULL, and call number `refused` is not made and returns
-// `status`; both from 1, 0: none. The grader is not asked, and its record holds nothing of it.
+// From now on event number `no_event` is NULL, and call number `refused` only returns `status`;
+// both count from 1, 0: none. The grader neither sees nor records these.
 void remote_device_start(int64_t no_event, int64_t refused, Status status);
-// Since then: events asked for, calls made, and what the refused one was.
+// Since remote_device_start: events requested, calls made, and the kind of the refused call.
 int64_t remote_device_events(void);
 int64_t remote_device_calls(void);
 RemoteDeviceCall remote_device_refused(void);
 
 // The model of a text (model_line.h), on meta, and its input's shape; NULL with an error pending.
-// From now on layers are known by their place in it, each before its children. Nobody keeps account
-// of its memory, where its sizes could be read without walking it; so it is never freed.
+// From now on layers have numbers by their place in it, each before its children. The model's
+// memory is in no account, from which its sizes could be read without a walk; so it is never freed.
 Layer *remote_model(const char *text, Shape *input);
-int64_t remote_layer_number(const Layer *layer); // -1: it is none of the model's
+int64_t remote_layer_number(const Layer *layer); // -1: the layer is not in the model
 
 // ---- calls that fail (remote_failures.c) --------------------------------------------------------
-// Calls `function` again and again: first its first call of layer_forward, loss_cross_entropy,
+// Calls `function` repeatedly. First its first call of layer_forward, loss_cross_entropy,
 // autograd_backward, optimizer_step or a count fails with STATUS_DEVICE, then its second, and so
-// on; then its allocations, likewise; at last nothing does. All of a run is answered: STATUS_OK,
-// and four values. The status of the last call; the first call whose failure was not told, or after
-// which the engine was called again (1, 2, ...); the first allocation, likewise, which
-// STATUS_OUT_OF_MEMORY tells (both 0: none); the blocks that some call did not free.
+// on; then its allocations fail one by one; at last nothing fails. The answer is STATUS_OK and four
+// values: the status of the last call; the first failed call (1, 2, ...; 0: none) whose status was
+// lost, or after which the engine was called again; the same for allocations, whose status is
+// STATUS_OUT_OF_MEMORY; the number of blocks that were not freed.
 void remote_answer_failures(Answer *answer, Status (*function)(void *), void *argument);
-// Whether the call that asks has to fail now.
+// True if the calling function must fail now.
 bool remote_fails(void);
-// The same, with an error pending.
+// Like remote_fails, and leaves an error pending.
 bool remote_breaks(const char *call);
 
-// ---- what a student's calls are redirected to ---------------------------------------------------
+// ---- targets of a student's redirected calls ----------------------------------------------------
 int lab_clock_gettime(clockid_t id, struct timespec *now);
 int lab_clock_getres(clockid_t id, struct timespec *step);
 int lab_timespec_get(struct timespec *now, int base);
