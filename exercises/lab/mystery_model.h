@@ -1,5 +1,5 @@
-// mystery_model.h -- the programs of ./lab mystery: a small network that trains, and in it one
-// cause of lost time, really there. What a profile has to show of it: course/mystery_record.h.
+// mystery_model.h -- the programs of ./lab mystery: a small network that trains, with one real
+// cause of lost time. course/mystery_record.h says how a profile shows the cause.
 #ifndef EXERCISES_LAB_MYSTERY_MODEL_H
 #define EXERCISES_LAB_MYSTERY_MODEL_H
 
@@ -7,18 +7,18 @@
 #include "layers/layer.h"
 #include "layers/train/dataset.h"
 
-// What a seed stands for: the same everywhere and always. Of the seeds 1 to 7, of 8 to 14, and so
-// on, each has another cause.
+// The program of a seed, the same everywhere and always. The seeds 1 to 7 all have different
+// causes, and so do 8 to 14, and so on.
 typedef struct MysteryPlan {
     Cause cause;
-    int place; // where it is planted: PLACE_RECALL1
+    int place; // place of the cause: PLACE_RECALL1
     int64_t batch, inputs, hidden[2], classes;
 } MysteryPlan;
 MysteryPlan mystery_plan(int64_t seed); // 1 to MYSTERY_MOST_SEED
 
-// The network, and what a step of it needs:
+// The network, and the data for a step:
 //     fc1 relu1 recall1 fc2 relu2 recall2 fc3, on a batch of the loader's images
-// recall adds to each sample the mean of what it has kept (Recall, in mystery_model.c).
+// A recall layer adds to each sample the mean of samples that it keeps (Recall in mystery_model.c).
 typedef struct MysteryProgram {
     Layer *model;
     Tensor *x, *labels;
@@ -26,8 +26,8 @@ typedef struct MysteryProgram {
     Loader *loader;
 } MysteryProgram;
 
-// `cache`: bytes that this machine's caches hold together. Free it with mystery_program_free, also
-// after a failure: STATUS_OUT_OF_MEMORY.
+// `cache`: total bytes of this machine's caches. STATUS_OUT_OF_MEMORY. Free the program with
+// mystery_program_free, also after a failure.
 Status mystery_program_make(const MysteryPlan *plan, int64_t cache, MysteryProgram *program);
 void mystery_program_free(MysteryProgram *program);
 
