@@ -1,11 +1,10 @@
-// sections.h -- a text of several parts, as mutants, hostile files and further styles of solutions
-// are kept:
+// sections.h -- a text of several sections, the form of mutants, hostile files and further styles
+// of solutions:
 //
 //     == loop: never ends [timed_out, timed_out, timed_out]
 //     its lines, up to the next line that begins so
 //
-// The words after the colon and those in brackets may be missing; what is before the first is no
-// part.
+// The words after the colon and in brackets are optional; text before the first section is ignored.
 #ifndef EXERCISES_SELFTEST_SECTIONS_H
 #define EXERCISES_SELFTEST_SECTIONS_H
 
@@ -18,34 +17,34 @@ enum { SECTION_NAME = 64, SECTION_WORDS = 160 };
 
 typedef struct Section {
     char name[SECTION_NAME];   // "loop"
-    char about[SECTION_WORDS]; // "never ends", "": nothing is said
-    char mark[SECTION_WORDS];  // what the brackets hold, "": there are none
-    const char *body;          // within the text
+    char about[SECTION_WORDS]; // "never ends", "": none
+    char mark[SECTION_WORDS];  // the text in brackets, "": none
+    const char *body;          // points into the text
     size_t length;
 } Section;
 
-// The section at *at, or the first one behind it; *at moves behind that. False: there is none.
+// Finds the section at *at, or the first one after it, and moves *at behind it. False: none left.
 bool section_next(const char **at, Section *section);
 
 // ---- mutants -----------------------------------------------------------------------------------
 // Mistakes as edits of a solution:
 //
-//     == batch_multiplied [3]                      its name, and the header's clause that it breaks
+//     == batch_multiplied [3]                      name, and the header's clause that it breaks
 //     -    return 2 * rows * in * out;             whole lines that occur once in the solution
-//     +    return 2 * batch * rows * in * out;     what stands there instead
+//     +    return 2 * batch * rows * in * out;     their replacement
 //
-// with several edits a mutant, and comments in lines that begin with #. A name that is a known
-// mistake's has to get its hint; any other only has to lose points.
+// A mutant may have several edits; lines that begin with # are comments. A mutant with the name of
+// a known mistake must get that mistake's hint; any other must only lose points.
 enum { MUTANT_NAME = 64 };
 
 typedef struct Mutant {
     char name[MUTANT_NAME];
-    int clause;   // 0: none is named
-    char *source; // the solution with the edits made, owned
+    int clause;   // 0: no clause
+    char *source; // the solution after the edits, owned
 } Mutant;
 
-// Reads the mutant at *at, or the first one behind it, and moves *at behind it; *found is false
-// where there is none. STATUS_FORMAT where an edit does not fit the solution.
+// Reads the mutant at *at, or the first one after it, and moves *at behind it; *found is false if
+// none is left. STATUS_FORMAT: an edit does not fit the solution.
 Status mutant_next(const char **at, const char *solution, Mutant *mutant, bool *found);
 
 #endif

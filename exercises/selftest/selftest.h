@@ -1,5 +1,5 @@
-// selftest.h -- internal to the program that grades the grader: what is to hold is a list of tasks,
-// each a process of its own, several at a time; each leaves a finding.
+// selftest.h -- internal to the program that tests the grader: a list of tasks, several at a time
+// in processes of their own; each leaves a finding.
 #ifndef EXERCISES_SELFTEST_SELFTEST_H
 #define EXERCISES_SELFTEST_SELFTEST_H
 
@@ -21,15 +21,15 @@ typedef enum TaskGroup { // columns of the table
     GROUP_COUNT
 } TaskGroup;
 
-typedef struct Finding { // zero: it holds
+typedef struct Finding { // all zero: success
     bool failed, skipped;
-    char text[FINDING_TEXT]; // why
+    char text[FINDING_TEXT]; // the reason
 } Finding;
 
 typedef struct Options {
     const char *only; // number of an exercise; NULL: all
     int seeds;
-    bool quick, hostile; // fewer of each; hostile files alone
+    bool quick, hostile; // fewer tasks of each group; hostile files alone
 } Options;
 
 typedef struct Task Task;
@@ -37,61 +37,61 @@ typedef struct TaskList TaskList;
 struct Task {
     const TaskList *list;
     TaskGroup group;
-    const Exercise *exercise; // NULL: about all
+    const Exercise *exercise; // NULL: all
     char name[TASK_NAME];
     void (*run)(const Task *task, Finding *finding);
     char *text;                // a mutant's or a hostile source, owned
-    char words[SECTION_WORDS]; // of a hostile source: what its cases must get
-    int mode;                  // of a hostile one: which protections are left out
-    int style;                 // of a solution
-    bool plain;                // as a plain user, though we are root
-    int first, seeds;          // seeds
+    char words[SECTION_WORDS]; // states that the cases of a hostile source must get
+    int mode;                  // protections that are left out for a hostile source
+    int style;                 // style of a solution
+    bool plain;                // run as a plain user, though we are root
+    int first, seeds;          // first seed, number of seeds
 };
 
 struct TaskList {
     Task *tasks; // owned
     int count;
     const Options *options;
-    const char *not_alone; // why hostile files cannot be run here; NULL: they can
+    const char *not_alone; // the reason why hostile files cannot run here; NULL: they can
     Bystander bystander;
 };
 
-// A task of its own to fill in; NULL with an error pending.
+// Adds a new task, which the caller completes; NULL with an error pending.
 Task *task_add(TaskList *list, TaskGroup group, const Exercise *exercise, const char *name,
                void (*run)(const Task *, Finding *));
 void finding_fail(Finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_skip(Finding *finding, const char *why);
 bool is_asked(const Options *options, const Exercise *exercise);
 
-// Each adds its tasks. STATUS_IO, STATUS_FORMAT, STATUS_OUT_OF_MEMORY.
+// Add the tasks of a group. STATUS_IO, STATUS_FORMAT, STATUS_OUT_OF_MEMORY.
 Status course_tasks(TaskList *list);
 Status solution_tasks(TaskList *list);
 Status mutant_tasks(TaskList *list);
 Status hostile_tasks(TaskList *list);
 Status repeat_tasks(TaskList *list);
 
-// tasks.c: runs them all; findings[i] is that of task i. Returns how many processes outlived the
-// grader that started them.
+// tasks.c: runs all tasks; findings[i] is that of task i. Returns the number of processes that
+// outlived the grader that started them.
 int tasks_run(const TaskList *list, Finding findings[]);
 
-// scratch.c: a folder with a submission in it, of files that come from the course.
+// scratch.c: a folder with a submission made of files from the course.
 typedef struct Scratch {
     char folder[64];
 } Scratch;
 Status scratch_new(Scratch *scratch);
 Status scratch_write(const Scratch *scratch, const char *name, const char *text);
 Status scratch_copy(const Scratch *scratch, const char *from, const char *name);
-// How many styles its solution comes in: at least so many, where it is code.
+// Counts the styles of the exercise's solution; code has at least LEAST_STYLES.
 enum { LEAST_STYLES = 3 };
 Status scratch_count_styles(const Exercise *exercise, int *count);
-// The solution in one of its styles, from 1, and whatever else is right.
+// Adds the solution in one of its styles, from 1, and the other right files.
 Status scratch_add_solution(const Scratch *scratch, const Exercise *exercise, int style,
                             DrawKey key);
 void scratch_remove(Scratch *scratch);
-// "ex02_count_flops.c", or the text file that is asked for.
+// Writes the name of the exercise's file: "ex02_count_flops.c", or its text file.
 void exercise_file(const Exercise *exercise, char name[TASK_NAME]);
 GradeOptions scratch_grade(const Scratch *scratch, const Exercise *const list[], int count);
-// The first case that is not right, withheld ones last; NULL: all are right.
+// The first case that is not right, withheld cases last; NULL: all are right.
 const CaseResult *first_wrong(const ExerciseResult *result);
 
 #endif
