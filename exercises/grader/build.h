@@ -1,5 +1,5 @@
-// build.h -- a student's file becomes a worker: compiled, its calls looked at, linked with the
-// exercise's side of the wall, all of it confined in a private folder. Not here: running it.
+// build.h -- builds a worker from a student's file: compiles it, checks its calls, and links it
+// with the exercise's side, all confined in a private folder. Running the worker is elsewhere.
 #ifndef EXERCISES_GRADER_BUILD_H
 #define EXERCISES_GRADER_BUILD_H
 
@@ -8,26 +8,26 @@
 #include "exercises/course/exercise.h"
 #include "exercises/grader/room.h"
 
-// What `make lab-parts` leaves in a folder, build/lab: tools (the paths of compiler and objcopy, a
-// line each), include/ (all of ours that a student may include), and worker/exNN_name.o (an
-// exercise's side: worker.c, its call file, an engine that cannot count).
+// The folder build/lab, made by `make lab-parts`, contains tools (the paths of compiler and
+// objcopy, a line each), include/ (our headers that a student may include), and worker/exNN_name.o
+// (an exercise's side: worker.c, its call file, an engine that cannot count).
 typedef struct BuildOrder {
-    const char *parts; // that folder
+    const char *parts; // path of build/lab
     const Exercise *exercise;
-    const char *folder;      // of the student's files
-    const char *const *shut; // what no program may be able to read (confine.h)
-    bool sanitize;           // with AddressSanitizer
-    bool debug;              // names stay in it, for a debugger
-    bool any_name;           // calls are not looked at: for the grader's own tests
+    const char *folder;      // folder of the student's files
+    const char *const *shut; // paths that no program may read (confine.h)
+    bool sanitize;           // build with AddressSanitizer
+    bool debug;              // keep symbol names, for a debugger
+    bool any_name;           // do not check calls: for the grader's own tests
     unsigned without;        // layers of confinement to leave out
 } BuildOrder;
 
 typedef enum BuildEnd {
     BUILD_DONE,
     BUILD_NO_FILE,
-    BUILD_FAILED,    // to compile or to link
-    BUILD_FORBIDDEN, // detail says what
-    BUILD_MACHINE,   // the machine could not: no fault of the student's
+    BUILD_FAILED,    // compiling or linking failed
+    BUILD_FORBIDDEN, // a call is not allowed; `detail` names it
+    BUILD_MACHINE,   // the machine failed: not the student's fault
 } BuildEnd;
 
 #define BUILD_WORKER "./worker" // the program, in the room
@@ -36,17 +36,17 @@ typedef enum BuildEnd {
 typedef struct Build {
     BuildEnd end;
     Room room;
-    char detail[CASE_LINE];        // cleaned
-    char note[CASE_LINE];          // what the student may want to know all the same; ""
-    char *output;                  // of compiler and linker, cleaned and cut, owned; NULL: none
-    int lines[EXERCISE_FUNCTIONS]; // where each is in the student's file; 0: not found
+    char detail[CASE_LINE]; // cleaned
+    char note[CASE_LINE];   // a remark for the student, even on success; "": none
+    char *output;           // output of compiler and linker, cleaned and cut, owned; NULL: none
+    int lines[EXERCISE_FUNCTIONS]; // line of each function in the student's file; 0: not found
 } Build;
 
-// STATUS_OK whatever the student's file is, and whatever the machine lacks; STATUS_OUT_OF_MEMORY.
-// Free it in any case.
+// STATUS_OK whatever is wrong with the student's file or the machine; STATUS_OUT_OF_MEMORY. Free
+// the build in any case.
 Status build_make(const BuildOrder *order, Build *build);
-// The same program without a student's function, for who wants to know whose fault it is that a
-// worker does not get so far as to call it. False: it could not be made, build->detail says why.
+// Builds the program without a student's function, to find out whose fault it is when a worker does
+// not get to the call of that function. False: the build failed, build->detail says why.
 bool build_control(const BuildOrder *order, Build *build);
 void build_free(Build *build);
 

@@ -1,13 +1,12 @@
-// grade.h -- grades files of a student: compiles each exercise, runs its cases in a worker,
-// compares values, recognises mistakes. Not here: how a result is shown (screen.h) or written
-// (formats.h); these only read it.
+// grade.h -- grades a student's files: compiles each exercise, runs its cases in a worker, compares
+// values, recognises mistakes. screen.h shows a result and formats.h writes it; both only read it.
 #ifndef EXERCISES_GRADER_GRADE_H
 #define EXERCISES_GRADER_GRADE_H
 
 #include "exercises/course/exercise.h"
 #include "exercises/grader/confine.h"
 
-// Name, word in reports and result.json, what a student reads after it.
+// Each state: name, word in reports and result.json, explanation for the student.
 #define CASE_STATE_LIST(X)                                                                         \
     X(PASSED, "passed", "")                                                                        \
     X(WRONG, "wrong", "the value is wrong")                                                        \
@@ -38,69 +37,69 @@ typedef struct CaseResult {
     const ExerciseCase *definition;
     CaseState state;
     int points;
-    int run;        // the first that went wrong, else 0
-    CaseRun *asked; // that run, owned; NULL where nothing was run
-    bool sealed;    // the answer is nobody's to know; `asked` does not hold it either
-    int value;      // which value is wrong; -1: the status
+    int run;        // index of the first wrong run, else 0
+    CaseRun *asked; // that run, owned; NULL: nothing ran
+    bool sealed;    // the answer is secret, and `asked` does not hold it either
+    int value;      // index of the wrong value; -1: the status
     Value got;
-    Status status;          // returned
+    Status status;          // status that the function returned
     const char *mistake;    // name of the misconception that leads to this value; NULL: unknown
     char detail[CASE_LINE]; // "signal 11 (Segmentation fault)", "symbol system", cleaned
-    char *output;           // what the student's code printed, cleaned and cut, owned; or NULL
+    char *output;           // output of the student's code, cleaned and cut, owned; or NULL
 } CaseResult;
 
 typedef struct ExerciseResult {
     const Exercise *exercise;
-    CaseResult *cases; // owned: all of the exercise's, or the one that was asked for
+    CaseResult *cases; // owned: all cases of the exercise, or the requested one
     int n_cases;
-    int points, most_points;       // of these cases
-    int lines[EXERCISE_FUNCTIONS]; // where each is in the student's file; 0: not found
-    char *compiler;                // what the compiler said, cleaned and cut, owned; NULL: nothing
-    char note[CASE_LINE];          // what the student may want to know about the file; ""
+    int points, most_points;       // sums over these cases
+    int lines[EXERCISE_FUNCTIONS]; // line of each function in the student's file; 0: not found
+    char *compiler;                // output of the compiler, cleaned and cut, owned; NULL: none
+    char note[CASE_LINE];          // a remark for the student about the file; "": none
     double seconds;
 } ExerciseResult;
 
 typedef struct GradeResult {
     char student[64];
     uint64_t seed;
-    unsigned layers;           // of confinement that were active in every run
-    bool disposable;           // strangers' code ran without what keeps it from files
-    bool machine_failed;       // in some case: then there are no points, and it is graded again
+    unsigned layers;           // confinement layers that were active in every run
+    bool disposable;           // strangers' code ran without protection of files
+    bool machine_failed;       // in at least one case: no points, and the grade has to be repeated
     ExerciseResult *exercises; // owned
     int n_exercises;
-    int points, most_points; // without stretch
+    int points, most_points; // without stretch exercises
     int stretch_points;
-    int passed, failed; // cases
+    int passed, failed; // numbers of cases
     double seconds;
 } GradeResult;
 
 typedef struct GradeOptions {
-    const Exercise *const *exercises; // NULL: all that there are
+    const Exercise *const *exercises; // NULL: all exercises
     int n_exercises;
-    const char *folder; // of the student's files
-    const char *parts;  // build/lab: what student code is built with (build.h)
+    const char *folder; // folder of the student's files
+    const char *parts;  // build/lab, the parts for building student code (build.h)
     DrawKey key;
-    const char *handed_key;    // that the submission names; NULL: none. Another's scores nothing
+    const char *handed_key; // key named in the submission; NULL: none. Another student's scores 0
     const char *only_exercise; // number; NULL: all
     const char *only_case;     // NULL: all
-    int seeds;                 // asks every case of code with so many, from key.seed on; 0: one
-    int fuzz;                  // further random runs of each case, where any differ
+    int seeds;                 // number of seeds for each case of code, from key.seed on; 0: one
+    int fuzz;                  // further random runs of each case that has random runs
     bool sanitize;             // --asan: student's object and worker with AddressSanitizer
-    const char *secret_file;   // that no program may read; NULL: none
-    bool own;                  // the files are of whoever runs this: never refused
+    const char *secret_file;   // file that no program may read; NULL: none
+    bool own;                  // the files belong to the user, so they are never refused
     bool disposable;           // the machine is for this one submission: not refused either
-    unsigned without;          // ConfineLayer bits to leave out, and
-    bool any_name;             // calls are not looked at: both for the grader's own tests
+    unsigned without;          // for the grader's own tests: ConfineLayer bits to leave out
+    bool any_name;             // for the grader's own tests: do not check calls
     void (*progress)(void *argument, const ExerciseResult *done); // NULL: none
     void *argument;
 } GradeOptions;
 
 // STATUS_OK also for a submission that is worth nothing. STATUS_STATE: this machine cannot keep
-// strangers' code from files and system calls (neither `own` nor `disposable`), or it was called
-// off (confine_hold). *result is the caller's; grade_free, also after a failure.
+// strangers' code from files and system calls (without `own` and `disposable`), or a signal came
+// (confine_hold). The caller frees *result with grade_free, also after a failure.
 Status grade(const GradeOptions *options, GradeResult *result);
-// The same without looking at the submission: every case failed by the grader, no points. Written
-// before a grade, it is what remains of a grader that dies.
+// Makes a result without looking at the submission: the grader failed in every case, no points.
+// Written before a grade, it remains if the grader dies.
 Status grade_nothing(const GradeOptions *options, GradeResult *result);
 void grade_free(GradeResult *result);
 
