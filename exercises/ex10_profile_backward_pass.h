@@ -50,7 +50,7 @@
 //     Linear(3,2)    10 * 12 = 120    120               120
 //                    360              360               120          backward 480, 1.33 * forward
 //     step 0.012 s, backward_ratio 6 / 4 = 1.5, optimizer_share 2 / 12 = 0.1667
-//   The same with the first layer frozen: weight gradient 120, input gradient 0 (nothing before
+//   With the first layer frozen: weight gradient 120, input gradient 0 (nothing before
 //   the second layer wants a gradient), backward 120.
 //
 // HINTS

@@ -1,5 +1,4 @@
-// answers.c -- finds a key's line and reads what stands there, to the letter: "226 MB" is no
-// number.
+// answers.c -- finds a key's line and reads its value strictly: "226 MB" is not a number.
 #include "exercises/course/answers.h"
 
 #include <ctype.h>
@@ -39,13 +38,13 @@ void answers_free(Answers *answers) {
 
 // ---- the line ----------------------------------------------------------------------------------
 typedef struct Line {
-    int number; // in the file, from 1
+    int number; // line number in the file, from 1
     char text[MOST_ANSWER];
 } Line;
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// What stands after "key =", without spaces around it and without a comment; NULL: another line.
+// The text after "key =", without spaces around it and without a comment; NULL: another line.
 static const char *value_after(const char *line, const char *end, const char *key, size_t *length) {
     while (line < end && is_blank(*line)) line++;
     size_t key_length = strlen(key);
@@ -62,7 +61,7 @@ static const char *value_after(const char *line, const char *end, const char *ke
     return line;
 }
 
-// How many lines have the key; *line is the last of them.
+// Counts the lines with the key; *line is the last of them.
 static int find_lines(const char *text, const char *key, Line *line) {
     int found = 0, number = 0;
     for (const char *at = text; *at; at += *at == '\n') {
@@ -87,7 +86,7 @@ static const char *number_hint(const char *rest, bool whole) {
     return whole ? "write a whole number, digits alone" : "write a plain number such as 0.25";
 }
 
-// NULL: it is a number, stored in *value; else what to do about it.
+// Stores a number in *value and returns NULL, or returns advice if the text is not a number.
 static const char *read_integer(const char *text, Value *value) {
     char *end;
     errno = 0;
@@ -105,7 +104,7 @@ static const char *read_real(const char *text, double expected, Value *value) {
     }
     if (text[strspn(text, "+-.0123456789")] != '\0' && !isdigit((unsigned char)text[0]) &&
         text[0] != '-' && text[0] != '+' && text[0] != '.')
-        return "write a plain number such as 0.25"; // inf, nan, words
+        return "write a plain number such as 0.25"; // refuses inf, nan and words
     if (strpbrk(text, "xX")) return "write it in decimal digits";
     value->real = strtod(text, &end);
     if (!isfinite(value->real)) return "it is no finite number";

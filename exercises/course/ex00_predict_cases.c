@@ -1,5 +1,5 @@
-// ex00_predict_cases.c -- exercise 00: is there a number? Each guess is right because it is the
-// student's own.
+// ex00_predict_cases.c -- exercise 00: checks that a guess is a number. Every guess is right,
+// because it is the student's own.
 #include <stdio.h>
 
 #include "exercises/course/answers.h"

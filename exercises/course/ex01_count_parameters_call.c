@@ -1,5 +1,5 @@
-// ex01_count_parameters_call.c -- exercise 01 in the worker. Input: "twice=1 account=1 fail=2", of
-// which each may be missing, and "model=" with a model text at the end.
+// ex01_count_parameters_call.c -- exercise 01 in the worker. Input: "twice=1 account=1 fail=2",
+// each optional, and "model=" with a model text at the end.
 #include <string.h>
 
 #include "exercises/course/values.h"
@@ -15,7 +15,7 @@ static int64_t given_back(void) {
     return ledger.live > 0 ? GAVE_NOT_ALL : GAVE_ALL;
 }
 
-// The answers come after the last call: a function may read a clock, or print, each time.
+// Answers after the last call, because a function may read a clock or print each time.
 static void call(const Layer *model, const char *input, Answer *answer) {
     int64_t count = POISON_INTEGER, again = POISON_INTEGER;
     bool account = input_integer(input, "account", 0) != 0;
@@ -31,8 +31,8 @@ static void call(const Layer *model, const char *input, Answer *answer) {
     if (twice) answer_integer(answer, again);
 }
 
-// Request number `fail` gives NULL. Who does not ask that often has nothing to tell; nor has who
-// counts the same without that memory as with it.
+// Makes memory request number `fail` return NULL. A function need not report this if it makes fewer
+// requests, or if it gets the same count without that memory.
 static void call_without_memory(const Layer *model, int64_t fail, Answer *answer) {
     int64_t count = POISON_INTEGER, before = POISON_INTEGER, told = TOLD;
     answer_begin(answer);

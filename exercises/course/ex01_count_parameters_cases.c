@@ -1,5 +1,5 @@
-// ex01_count_parameters_cases.c -- the cases of exercise 01. The first runs of each are named
-// models, which tell mistakes apart; in the others sizes are drawn. What is right comes from the
+// ex01_count_parameters_cases.c -- the cases of exercise 01. The first runs of a case use fixed
+// models, which tell mistakes apart; the others draw sizes. The right values come from the
 // library's own list of parameters.
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "profiler/session/profiler.h"
 
 // ---- a run -------------------------------------------------------------------------------------
-// "5*10 + 5": the shapes that are counted.
+// Writes the shapes of the parameters as a formula: "5*10 + 5".
 static Status say_shapes(const Layer *model, CaseRun *run) {
     ParameterList list;
     Status status = layer_parameters(model, &list);
@@ -23,7 +23,7 @@ static Status say_shapes(const Layer *model, CaseRun *run) {
     return STATUS_OK;
 }
 
-// `also`: the model that one more mistake, a tied layer skipped whole, counts; or NULL.
+// `also`: the model counted by one more mistake, which skips a tied layer as a whole; or NULL.
 static Status ask_tied(CaseRun *run, const char *text, const char *also) {
     ModelCase model;
     Status status = model_case_begin(&model, text, run);
@@ -40,7 +40,7 @@ static Status ask_tied(CaseRun *run, const char *text, const char *also) {
 static Status ask(CaseRun *run, const char *text) { return ask_tied(run, text, NULL); }
 
 // ---- one layer, and a tree ---------------------------------------------------------------------
-// Run 1 comes after run 0 in the same program: whoever keeps a sum adds to that one.
+// Run 1 follows run 0 in the same program, so a function that keeps its sum adds to that of run 0.
 static Status linear(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 7, 41), out = draw_odd(draw, 43, 99);
@@ -82,11 +82,11 @@ static Status tree(Draw *draw, CaseRun *run) {
 }
 
 // ---- sharing -----------------------------------------------------------------------------------
-// What is shared, and what is counted if the second owner is skipped as a whole.
+// A model with shared tensors, and the model counted if the second owner is skipped as a whole.
 static const struct {
     const char *text, *skipped;
 } ties[] = {
-    {"Linear(8,8) Linear(8,8)", NULL}, // one shape, nothing shared
+    {"Linear(8,8) Linear(8,8)", NULL}, // equal shapes, nothing shared
     {"Linear(8,8) Linear(8,8) tie(1.weight,0.weight)", "Linear(8,8)"},
     {"Linear(9,5) Linear(5,9) Linear(9,5) tie(2.weight,0.weight)", "Linear(9,5) Linear(5,9)"},
     {"Sequential(Linear(7,5) Tanh) Sequential(Linear(5,7) Sequential(Linear(7,5))) "
@@ -122,7 +122,7 @@ static Status frozen(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// Beyond 32 bits: signed, unsigned, only the sum; beyond a double's 53.
+// Counts beyond 32 bits: signed, unsigned, only in the sum; then beyond a double's 53 bits.
 static Status wide(Draw *draw, CaseRun *run) {
     static const char *const named[] = {"Linear(50000,50000)", "Linear(70000,70000)",
                                         "Linear(50000,40000) Linear(40000,50000)",
@@ -168,7 +168,7 @@ static Status memory(Draw *draw, CaseRun *run) {
 }
 
 // ---- whole models ------------------------------------------------------------------------------
-// Layers that have parameters without being linear; an embedding that is the output layer, as in
+// Layers with parameters that are not Linear; an embedding shared with the output layer, as in
 // GPT-2; and each model twice.
 static Status any_layer(Draw *draw, CaseRun *run) {
     static const char *const named[] = {
@@ -200,7 +200,7 @@ static Status any_layer(Draw *draw, CaseRun *run) {
 }
 
 // ---- by hand -----------------------------------------------------------------------------------
-// The feed-forward parts of the blocks of a transformer: GPT-2's on the course's page.
+// The feed-forward parts of a transformer's blocks; the course's page uses those of GPT-2.
 static Status by_hand(Draw *draw, CaseRun *run) {
     long long blocks = draw->practice ? 12 : draw_between(draw, 5, 47);
     long long width = draw->practice ? 768 : 64 * draw_between(draw, 5, 31);

@@ -1,5 +1,5 @@
-// ex01_count_parameters_mistakes.c -- what known mistakes make of a model. Each is the library's
-// count of another model: the same text, and then changed.
+// ex01_count_parameters_mistakes.c -- the wrong counts of known mistakes. Each is the library's
+// count of another model, made from the same text and then changed.
 #include "exercises/course/parts.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static void each(Layer *layer, int depth, int least, void (*change)(Layer *layer
     for (int i = 0; i < layer->n_children; i++) each(layer->children[i], depth + 1, least, change);
 }
 
-// Every tensor becomes the first of its shape.
+// Replaces every tensor by the first tensor of its shape.
 static void merge(Layer *layer, const ParameterList *list) {
     for (int i = 0; i < layer->n_parameters; i++) {
         int first = 0;
@@ -84,7 +84,7 @@ static void merge(Layer *layer, const ParameterList *list) {
 static const struct {
     const char *name;
     void (*change)(Layer *layer);
-    int least; // of so many levels below the model
+    int least; // fewest levels below the model
 } changes[] = {{"tied_counted_twice", untie, 0},
                {"two_parameters_only", drop_third, 0},
                {"bias_forgotten", drop_biases, 0},
@@ -116,7 +116,7 @@ static void add_merged(Layer *model, const ParameterList *list, CaseRun *run) {
         run_mistake_integer(run, "equal_shapes_merged", profiler_count_parameters(model));
 }
 
-// What looks like an earlier one takes its name: the likelier comes first.
+// Equal wrong values take the name of the first mistake, so the likelier mistake comes first.
 static void add_counts(Layer *model, const ParameterList *list, CaseRun *run) {
     int64_t count = profiler_count_parameters(model), last = 0, last_child = 0;
     if (list->count > 0) last = list->items[list->count - 1].tensor->numel;

@@ -1,6 +1,6 @@
-// ex02_count_flops_call.c -- exercise 02 in the worker. Input: "twice=1 times=2", the second call
-// with so many times the rows, of which each may be missing, and "model=" with a model text and its
-// shape at the end.
+// ex02_count_flops_call.c -- exercise 02 in the worker. Input: "twice=1 times=2", each optional,
+// and "model=" with a model text and its shape at the end; `times` multiplies the rows of the
+// second call.
 #include <string.h>
 
 #include "exercises/ex02_count_flops.h"
@@ -17,7 +17,7 @@ Status count_flops_call(const char *input, Answer *answer) {
     if (!model) return error_status();
     int64_t flops = POISON_INTEGER, again = POISON_INTEGER;
     bool twice = input_integer(input, "twice", 0) != 0;
-    answer_begin(answer); // the answers come after the last call, which may read a clock
+    answer_begin(answer); // answers come after the last call, which may read a clock
     Status status = count_flops(model, shape, &flops);
     shape.dims[1] *= input_integer(input, "times", 1);
     if (!status && twice && count_flops(model, shape, &again)) again = POISON_INTEGER;

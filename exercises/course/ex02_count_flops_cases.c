@@ -1,6 +1,6 @@
-// ex02_count_flops_cases.c -- the cases of exercise 02. The first runs of each are named models,
-// which tell mistakes apart; in the others sizes are drawn. What is right comes from the library's
-// counted cost, layer by layer (support/reference.c).
+// ex02_count_flops_cases.c -- the cases of exercise 02. The first runs of a case use fixed models,
+// which tell mistakes apart; the others draw sizes. The right values come from the library's
+// counted cost, layer by layer (scene/reference.c).
 #include <stdio.h>
 
 #include "exercises/course/ex02_count_flops_texts.h"
@@ -15,7 +15,7 @@ static long long attribute(const Layer *layer, const char *name) {
     return (long long)value;
 }
 
-// The words of a single layer's line in the table, and its numbers; of several what they add up to.
+// Writes a single layer's formula from the table, with its numbers; for several layers the sum.
 static void say_formula(const LeafList *list, CaseRun *run) {
     const Leaf *one = &list->leaves[0];
     for (int i = 0; list->count > 1 && i < list->count; i++)
@@ -56,7 +56,7 @@ static Status ask(CaseRun *run, const char *text) {
 }
 
 // ---- linear layers -----------------------------------------------------------------------------
-// Run 1 comes after run 0 in the same program: whoever keeps a sum adds to that one.
+// Run 1 follows run 0 in the same program, so a function that keeps its sum adds to that of run 0.
 static Status linear(Draw *draw, CaseRun *run) {
     char text[CASE_LINE] = "";
     long long in = draw_odd(draw, 7, 99), out = draw_odd(draw, 101, 299);
@@ -89,7 +89,7 @@ static Status chain(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// The same model with another input is another count: it is no use to remember models.
+// Asks for the same model with another input, whose count differs: remembering models is wrong.
 static Status ask_twice_the_rows(CaseRun *run, const char *text) {
     Status status = ask(run, text);
     if (status) return status;
@@ -151,7 +151,7 @@ static Status shapes(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// How many numbers come out of a sample, to be flattened.
+// Stores the number of outputs for one sample, for a Flatten.
 static Status features_of(const char *layers, const char *shape, long long *features) {
     char text[2 * CASE_LINE];
     ModelCase model;
@@ -165,7 +165,7 @@ static Status features_of(const char *layers, const char *shape, long long *feat
     return model_case_end(&model, status);
 }
 
-// A small network for images, of which only the sum is asked, twice.
+// A small network for images; asks only for the sum, twice.
 static Status network(Draw *draw, CaseRun *run) {
     char layers[CASE_LINE] = "", shape[CASE_LINE] = "", text[CASE_LINE] = "";
     char input[2 * CASE_LINE];
@@ -200,7 +200,7 @@ static Status refuse(CaseRun *run, WrongText refused) {
 
 static Status unknown_layer(Draw *draw, CaseRun *run) { return refuse(run, unknown[draw->run]); }
 
-// After all that was refused, what fits: nothing of the errors may be left over.
+// After all refused models comes one that fits: no error may be left over.
 static Status wrong_shape(Draw *draw, CaseRun *run) {
     return draw->run < WRONG ? refuse(run, wrong[draw->run]) : ask(run, chain_texts[0]);
 }

@@ -1,5 +1,5 @@
-// ex02_count_flops_mistakes.c -- mistakes about what a layer is worth: the library's count, times
-// or over what was mistaken.
+// ex02_count_flops_mistakes.c -- mistakes about the cost of a layer: the library's count,
+// multiplied or divided by the mistaken factor.
 #include "exercises/course/parts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// ex02_count_flops_shapes.c -- mistakes about shapes: the library counts windows of other
-// attributes, or what comes of another input.
+// ex02_count_flops_shapes.c -- mistakes about shapes: the library counts with changed attributes of
+// a window, or with another input.
 #include <string.h>
 
 #include "exercises/course/parts.h"
@@ -90,7 +90,7 @@ static void wide_dilation(Layer *layer, Shape *in) {
     (void)in;
     copy(layer, "dilation_h", "dilation_w");
 }
-// A kernel of another size fits as often as this one does into an input that much smaller.
+// A kernel of another size fits as often as this kernel does into an input smaller by as much.
 static void high_kernel(Layer *layer, Shape *in) {
     in->dims[3] -= get(layer, "dilation_w") * (get(layer, "kernel_h") - get(layer, "kernel_w"));
 }
@@ -115,7 +115,7 @@ static void rounded_up(Layer *layer, Shape *in) {
     in->dims[2] += get(layer, "stride_h") - 1;
     in->dims[3] += get(layer, "stride_w") - 1;
 }
-// What a kernel of one tap would fit into in / stride times, enlarged to this kernel.
+// The input that a kernel of one tap fits into in / stride times, enlarged for this kernel.
 static void steps_only(Layer *layer, Shape *in) {
     static const char *const strides[] = {"stride_h", "stride_w"};
     static const char *const kernels[] = {"kernel_h", "kernel_w"};
@@ -164,12 +164,12 @@ static const struct {
                {"sides_alike", square_input}};
 
 // ---- one leaf after the other ------------------------------------------------------------------
-// The attributes of a window, before somebody changes them.
+// The attributes of a window that mistakes change, to be saved and restored.
 static const char *const kept[] = {"padding_top", "padding_bottom", "padding_left", "padding_right",
                                    "stride_h",    "stride_w",       "dilation_h",   "dilation_w"};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
-// Counts a leaf with another input, and turns that into its output. The library is not asked twice.
+// Counts a leaf with input `in`, and stores its output shape. Reuses the known count if it applies.
 static Status count_leaf(const Leaf *leaf, bool changed, Shape in, Shape *out, int64_t *flops) {
     if (!changed && shape_equal(in, leaf->in)) {
         *flops = leaf->flops;
@@ -180,7 +180,7 @@ static Status count_leaf(const Leaf *leaf, bool changed, Shape in, Shape *out, i
     return status ? status : layer_output_shape(leaf->layer, in, out);
 }
 
-// The same with changed windows, which are put back.
+// Like count_leaf, with changed windows, which it restores.
 static Status count_changed(const Leaf *leaf, void (*change)(Layer *layer, Shape *in), Shape *shape,
                             int64_t *flops) {
     int64_t values[KEPT];
@@ -194,7 +194,7 @@ static Status count_changed(const Leaf *leaf, void (*change)(Layer *layer, Shape
     return status;
 }
 
-// Taps of a kernel that is taken for as wide as it is high count so, too.
+// For "sides_alike" it also counts the taps of a kernel as if it were as wide as it is high.
 static void add_window_mistake(const LeafList *list, int index, CaseRun *run) {
     Shape shape = list->leaves[0].in;
     int64_t total = 0, square = 0, flops;
@@ -214,15 +214,15 @@ static void add_window_mistake(const LeafList *list, int index, CaseRun *run) {
 // ---- shapes that are not carried on ------------------------------------------------------------
 typedef struct Walk {
     const LeafList *list;
-    int next; // of its leaves
+    int next; // index of the next leaf
     Shape shape;
-    const char *stuck; // layers of this type leave it as it is; "": every child gets the first
-    int deepest;       // what is deeper is left out
+    const char *stuck; // layers of this type keep the shape; "": every child gets the first shape
+    int deepest;       // deeper leaves are left out
     int64_t total;
     bool fits;
 } Walk;
 
-// Who does not look whether it fits takes the sizes from the layer.
+// The shape that a function uses if it does not check the input, and takes sizes from the layer.
 static Shape fitted(const Layer *layer, Shape shape) {
     int64_t size;
     if (layer_attribute(layer, "in_features", &size)) shape.dims[shape.ndim - 1] = size;
@@ -266,5 +266,5 @@ void add_shape_mistakes(const LeafList *list, Layer *model, CaseRun *run) {
     for (size_t i = 0; list->count > 1 && i < sizeof stuck / sizeof stuck[0]; i++)
         add_walk("shape_not_propagated",
                  (Walk){.list = list, .stuck = stuck[i], .deepest = ANY_DEPTH}, model, run);
-    run_mistake_status(run, "shape_not_propagated", STATUS_SHAPE); // whoever looks gets an error
+    run_mistake_status(run, "shape_not_propagated", STATUS_SHAPE); // a function that checks gets it
 }

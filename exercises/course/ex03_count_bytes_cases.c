@@ -1,5 +1,5 @@
-// ex03_count_bytes_cases.c -- the cases of exercise 03. What is right is profiler_count_bytes; what
-// known mistakes lead to is in ex03_count_bytes_slips.c.
+// ex03_count_bytes_cases.c -- the cases of exercise 03. The right values come from
+// profiler_count_bytes; the wrong values are in ex03_count_bytes_slips.c.
 #include "exercises/course/parts.h"
 
 static Status ask(CaseRun *run, const char *text) {
@@ -20,7 +20,7 @@ static Status ask(CaseRun *run, const char *text) {
     return model_case_end(&model, STATUS_OK);
 }
 
-// That it is in no table is this exercise's own rule: the library could count some of them.
+// The table is this exercise's own rule: the library could count some of these layers.
 static Status ask_unknown(CaseRun *run, const char *text) {
     snprintf(run->input, sizeof run->input, "%s", text);
     line_add(run->shown, "%s", text);
@@ -36,7 +36,7 @@ static const char *draw_shape(Draw *draw, char text[CASE_LINE], int ndim) {
     return text;
 }
 
-// Square ones last: there a bias is as large as an input, and mistakes look alike.
+// Square layers come last: there a bias is as large as an input, and mistakes look alike.
 static Status linear(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {"Linear(31,173) @ 1x31", "Linear(31,173,bias=false) @ 3x31",
                                         "Linear(512,512) @ 1x512"};
@@ -123,7 +123,7 @@ static Status conv(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// The third moves 2^56 + 2^30 + 4 bytes: no double.
+// The third model moves 2^56 + 2^30 + 4 bytes, which no double can hold exactly.
 static Status wide(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {"ReLU @ 90000x50000", "Linear(50000,50000) @ 12000x50000",
                                         "ReLU @ 1x134217729x134217729"};
@@ -134,7 +134,7 @@ static Status wide(Draw *draw, CaseRun *run) {
     return ask(run, text);
 }
 
-// Last, after all that was refused, what fits: nothing of the errors may be left over.
+// After all refused models comes one that fits: no error may be left over.
 static Status errors(Draw *draw, CaseRun *run) {
     static const char *const unknown[] = {
         "Mystery(5) @ 3x5",

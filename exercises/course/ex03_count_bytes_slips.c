@@ -1,6 +1,6 @@
-// ex03_count_bytes_slips.c -- wrong traffic. There is no formula of a layer here: what is wrong is
-// the library's count of something else (one sample, one part, another shape), or lacks the bytes
-// of some parameters.
+// ex03_count_bytes_slips.c -- wrong traffic. No layer's formula is here: a wrong value is the
+// library's count of something else (one sample, one part, another shape), or lacks the bytes of
+// some parameters.
 #include "exercises/course/parts.h"
 
 #include <string.h>
@@ -18,22 +18,22 @@ static int64_t bytes_of(Shape shape) {
 
 // Sums over the layers without children, in bytes.
 typedef struct Sums {
-    Traffic activations;                      // of layers without parameters that keep the shape
-    Traffic outer;                            // of layers that lie in no second Sequential
-    Traffic last;                             // of the last layer alone
-    Traffic same_input;                       // as if each layer were given the model's input
-    Traffic repeated;                         // of layers whose weight another one had before
-    int64_t parameters, biases, frozen, tied; // tied: those that another layer had before
-    int64_t flatten, dropout;                 // what a copy would move
+    Traffic activations;                      // layers without parameters that keep the shape
+    Traffic outer;                            // layers that are not in an inner Sequential
+    Traffic last;                             // the last layer alone
+    Traffic same_input;                       // all layers, as if each got the model's input
+    Traffic repeated;                         // layers whose weight an earlier layer has, too
+    int64_t parameters, biases, frozen, tied; // tied: parameters that an earlier layer has, too
+    int64_t flatten, dropout;                 // bytes that a copy would move
     int64_t uses;                             // two operands for each multiply-add
 } Sums;
 
 typedef struct Walk {
-    Shape input, shape; // the model's; of what comes to the next layer
+    Shape input, shape; // the model's input; the next layer's input
     const Tensor *seen[MOST_TENSORS];
     int n_seen;
     Sums sums;
-    char read[CASE_LINE], written[CASE_LINE]; // what is added up
+    char read[CASE_LINE], written[CASE_LINE]; // formulas of the sums
 } Walk;
 
 static void add(Traffic *total, Traffic more) {
@@ -71,7 +71,7 @@ static void add_parameters(Walk *walk, const Layer *layer, Traffic traffic) {
 }
 
 static void add_uses(Walk *walk, const Layer *layer, Traffic traffic) {
-    int64_t flops = 0; // of a sample: two for a multiply-add, which has two operands
+    int64_t flops = 0; // for one sample: two for a multiply-add, which has two operands
     if (layer->n_parameters > 0) reference_count_flops(layer, walk->shape, &flops);
     int64_t operands = flops * walk->shape.dims[0];
     walk->sums.uses += operands ? FLOAT_BYTES * operands : traffic.bytes_written;
@@ -121,7 +121,7 @@ static Traffic of_one_row(const ModelCase *model) {
     return of_shape(model, shape);
 }
 
-// The same model with convolutions in one group.
+// The traffic of the model with all convolutions in one group.
 static Traffic of_one_group(const char *text) {
     Traffic traffic = {0};
     char other[CASE_LINE];
@@ -174,7 +174,7 @@ static void expect_read(const ModelCase *model, const Sums *sums, ModelCounts tr
     run_mistake_integer(run, "integer_overflow", read - parameters + (int32_t)parameters);
 }
 
-// Only what may be wrong where bytes_read is right: else that one has told already.
+// Adds only mistakes that leave bytes_read right; bytes_read reveals the others.
 static void expect_written(const ModelCase *model, const Sums *sums, ModelCounts truth,
                            CaseRun *run) {
     int64_t written = truth.bytes_written;

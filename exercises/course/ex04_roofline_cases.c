@@ -64,7 +64,7 @@ static void expect_fraction(const FlatWork *q, const FlatRoofline *truth, CaseRu
     if (truth->roof_fraction > 1.0) run_mistake_real(run, "fraction_cut_off", 1.0);
 }
 
-// Two answers only, so a wrong one is named after what the case is there for.
+// The bound has only two values, so a wrong bound shows the mistake that the case is about.
 static Status ask(CaseRun *run, FlatWork q, const char *mistake) {
     FlatRoofline truth = flat_roofline(&q);
     int bound = truth.compute_bound ? COMPUTE : MEMORY;
@@ -81,8 +81,8 @@ static Status ask(CaseRun *run, FlatWork q, const char *mistake) {
     return STATUS_OK;
 }
 
-// So many that float is always too coarse and 32 bits always enough: what goes beyond these costs
-// the same, whatever is drawn.
+// Numbers for which float is always too coarse and 32 bits always suffice, so that these mistakes
+// cost the same whatever is drawn.
 static FlatWork drawn(Draw *draw, double least, double most, double slower) {
     double ridge = draw_real(draw, 10.1, 20.0), bandwidth = draw_real(draw, 1e10, 9e11);
     int64_t bytes = draw_odd(draw, 16777219, 33554431);
@@ -102,15 +102,15 @@ static FlatWork product(int64_t rows, double seconds) {
 }
 
 // ---- cases -----------------------------------------------------------------------------------
-// In the first two, what is below the ridge is slow and what is above it fast: a verdict by
-// efficiency is right there, and is named where it is wrong.
+// In the first two runs work below the ridge is slow and work above it is fast, so a bound guessed
+// from efficiency is right there; later runs reveal that mistake.
 static Status linear_4096(Draw *draw, CaseRun *run) {
     int64_t rows = draw->run == 0 ? 8 : draw->run == 1 ? 16 : draw_odd(draw, 17, 63);
     return ask(run, product(rows, rows < 16 ? 0.0067 : (double)rows * 3.5e-5), "bound_swapped");
 }
 
-// A measured machine, whose ridge is 9.5635; below it and above it, then so close that the whole
-// numbers are the same.
+// A measured machine with ridge 9.5635; work below and above the ridge, then so close to it that
+// both have the same whole number.
 static Status either_side(Draw *draw, CaseRun *run) {
     static const int64_t flops[] = {1000000, 32000000, 19000000};
     static const double seconds[] = {1e-3, 8.3e-5, 9e-4};
@@ -123,7 +123,7 @@ static Status either_side(Draw *draw, CaseRun *run) {
                "bound_swapped");
 }
 
-// Slow, and bound by arithmetic all the same; close to its roof, and bound by memory all the same.
+// Work that is slow, yet bound by arithmetic; work close to its roof, yet bound by memory.
 static Status low_efficiency(Draw *draw, CaseRun *run) {
     FlatWork q;
     if (draw->run < 2)
@@ -135,7 +135,7 @@ static Status low_efficiency(Draw *draw, CaseRun *run) {
     return ask(run, q, "bound_from_efficiency");
 }
 
-// On it, one FLOP below it, and on one that is no whole number.
+// Work on the ridge, one FLOP below it, and on a ridge that is not a whole number.
 static Status on_the_ridge(Draw *draw, CaseRun *run) {
     static const FlatWork fixed[] = {{19000, 1000, 133e9, 7e9, 4e-7},
                                      {18999999999999, 1000000000000, 133e9, 7e9, 200.0},
@@ -210,7 +210,7 @@ static Status by_hand_ridge(Draw *draw, CaseRun *run) {
     return STATUS_OK;
 }
 
-// Without an intensity nobody can tell; with one, the low efficiency that is given says nothing.
+// Without an intensity the bound is unknown; with one, the given low efficiency does not matter.
 static Status by_hand_bound(Draw *draw, CaseRun *run) {
     static const char *const words[] = {"compute", "memory", "cannot_tell", NULL};
     enum { CANNOT_TELL = 2 };

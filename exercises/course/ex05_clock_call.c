@@ -1,5 +1,5 @@
-// ex05_clock_call.c -- exercise 05 in the worker: work and clock are the grader's. Whether the work
-// is called with its argument is seen here.
+// ex05_clock_call.c -- exercise 05 in the worker: work and clock are the grader's. The worker
+// checks that the work is called with its argument.
 #include "exercises/ex05_clock.h"
 #include "exercises/support/remote.h"
 #include "exercises/support/worker.h"

@@ -1,5 +1,5 @@
-// ex05_clock_cases.c -- exercise 05 in the grader. The truth is the work's own schedule; each wrong
-// value is what a measurement with that mistake reads from the same virtual clock.
+// ex05_clock_cases.c -- exercise 05 in the grader. The right time comes from the work's own
+// schedule; a wrong time is measured with the mistake on the same virtual clock.
 #include <stdio.h>
 
 #include "exercises/course/exercise.h"
@@ -8,20 +8,20 @@
 
 static const int64_t second = 1000000000, millisecond = 1000000, microsecond = 1000; // nanoseconds
 
-typedef enum Slip { // of somebody who tries until the clock can tell
+typedef enum Slip { // mistakes in repeating the measurement
     NO_SLIP,
-    STEP_IGNORED, // one try
-    STEP_ASSUMED, // of 1 ns
+    STEP_IGNORED, // only one try
+    STEP_ASSUMED, // a step of 1 ns
     NOT_DIVIDED,
-    DIVIDED_BY_NEXT, // by the runs that the next try would have had
-    TRIES_ADDED,     // their times
-    TRIES_AVERAGED,  // their times and their runs
+    DIVIDED_BY_NEXT, // divided by the runs of the next try
+    TRIES_ADDED,     // added the times of all tries
+    TRIES_AVERAGED,  // added the times and the runs of all tries
 } Slip;
 
-typedef struct Plan { // how somebody tries
-    const char *name; // of the mistake
+typedef struct Plan { // a way to repeat the measurement
+    const char *name; // name of the mistake
     Slip slip;
-    int64_t first, factor; // runs of the first try, and how many times more each further one has
+    int64_t first, factor; // runs of the first try; factor from each try to the next
 } Plan;
 
 typedef struct Setting {
@@ -31,7 +31,7 @@ typedef struct Setting {
 
 typedef struct Outcome {
     double seconds;
-    int64_t runs; // of the last try
+    int64_t runs; // runs of the last try
 } Outcome;
 
 static Outcome tries(const Setting *setting, const WrongClock *wrong, const Plan *plan) {
@@ -101,7 +101,7 @@ static Status expect(CaseRun *run, Setting setting) {
         run_mistake_real(run, plans[i].name, tries(&setting, &clock, &plans[i]).seconds);
     int64_t right = tries(&setting, &clock, &plan).runs;
     run_expect_recorded(run, "runs of the last try", RECORDED_RUNS_TIMED, right);
-    for (int i = 0; i < PLANS; i++) // those whose seconds are right, and those that stop too soon
+    for (int i = 0; i < PLANS; i++) // plans with right seconds, or that stop too soon
         if (plans[i].slip == NO_SLIP || plans[i].slip == STEP_IGNORED)
             run_mistake_integer(run, plans[i].name, tries(&setting, &clock, &plans[i]).runs);
     for (int64_t fewer = right / 2; fewer > 1; fewer /= 2)
@@ -111,7 +111,7 @@ static Status expect(CaseRun *run, Setting setting) {
     return STATUS_OK;
 }
 
-// A clock in steps of 1 ns, `fraction_ns` after some second.
+// A clock with steps of 1 ns that starts `fraction_ns` after a full second.
 static VirtualClock draw_clock(Draw *draw, int64_t fraction_ns) {
     VirtualClock clock = {.resolution_ns = 1, .reading_ps = 25 * PICOSECONDS_PER_NANOSECOND};
     clock.monotonic_ns = draw_between(draw, 1000, 90000) * second + fraction_ns;
@@ -120,7 +120,7 @@ static VirtualClock draw_clock(Draw *draw, int64_t fraction_ns) {
     return clock;
 }
 
-// Begun at 0.15 s of a second, then at 0.9 s: whatever the number of runs, the nanoseconds wrap.
+// Work begins at 0.15 s of a second, then at 0.9 s: the nanoseconds wrap for any number of runs.
 static Status two_readings(Draw *draw, CaseRun *run) {
     const int64_t begun[] = {150, 900, draw_between(draw, 700, 950), draw_between(draw, 50, 250)};
     const int64_t ms[] = {2400, 950, draw_between(draw, 350, 600), draw_between(draw, 2300, 6600)};
@@ -133,7 +133,7 @@ static Status two_readings(Draw *draw, CaseRun *run) {
     return expect(run, setting);
 }
 
-// Whether 100 steps are nearly met: then a run before the tries decides how many there are.
+// True if a try nearly reaches 100 steps; then an extra run before the tries changes their number.
 static bool is_close_call(const Setting *setting) {
     int64_t step = setting->clock.resolution_ns * PICOSECONDS_PER_NANOSECOND;
     int64_t runs = setting->work.base_ps;
@@ -141,8 +141,8 @@ static bool is_close_call(const Setting *setting) {
     return runs < 102 * step;
 }
 
-// The steps are aligned with the start and longer than a run: one run never meets a step. Last, of
-// 16 runs of 4.87 ms 77 steps are seen, which is wrong by more than 1 %; 32 runs are enough.
+// The steps are aligned with the start and longer than a run, so one run never sees a step. In the
+// last run, 16 runs of 4.87 ms show 77 steps, which is wrong by more than 1 %; 32 runs are enough.
 static Status shorter_than_a_step(Draw *draw, CaseRun *run) {
     Setting setting = {draw_clock(draw, 0), {.base_ps = 38300000}};
     setting.clock.resolution_ns = draw->run % 3 == 0 ? millisecond : microsecond;
@@ -158,7 +158,7 @@ static Status shorter_than_a_step(Draw *draw, CaseRun *run) {
     return expect(run, setting);
 }
 
-// The wall clock is set in the middle of the first run; of the second.
+// The wall clock is set in the middle of the first run, then in the middle of the second.
 static Status waiting_and_clock_set(Draw *draw, CaseRun *run) {
     Setting setting = {draw_clock(draw, second / 4),
                        {.base_ps = 42 * PICOSECONDS_PER_SECOND / 10, .asleep_percent = 60}};
@@ -176,10 +176,10 @@ static Status waiting_and_clock_set(Draw *draw, CaseRun *run) {
     return expect(run, setting);
 }
 
-// Seconds beyond an int, with 160 ns to measure; 2.45 s in which they grow beyond an int, and
-// beyond an unsigned; a step of a second, met in its middle; 7.5 ns, which is no whole number; a
-// million runs, and other clocks whose step is shorter; readings that take half as long as the
-// work, eight of which among 255 runs are more than 1 %.
+// Seconds beyond an int, with 160 ns to measure; 2.45 s in which the seconds grow beyond an int,
+// and beyond an unsigned; a step of a second, with the start in its middle; 7.5 ns, not a whole
+// number; a million runs, with shorter steps on other clocks; readings that take half as long as
+// the work, so that eight of them among 255 runs are more than 1 %.
 static Status unusual_clocks(Draw *draw, CaseRun *run) {
     static const struct {
         int64_t seconds, milliseconds, step, work_ps, reading_ps, others;
@@ -192,7 +192,7 @@ static Status unusual_clocks(Draw *draw, CaseRun *run) {
                   {0, 0, 1000, 1400000, 700000, 0}};
     Setting setting = {draw_clock(draw, clocks[draw->run].milliseconds * millisecond),
                        {.base_ps = clocks[draw->run].work_ps}};
-    if (draw->run == 1 || draw->run == 2) // to the second
+    if (draw->run == 1 || draw->run == 2) // exact to the second
         setting.clock.monotonic_ns = clocks[draw->run].milliseconds * millisecond;
     setting.clock.monotonic_ns += clocks[draw->run].seconds * second;
     setting.clock.resolution_ns = clocks[draw->run].step;

@@ -9,8 +9,8 @@
 
 typedef struct WatchedWork {
     int64_t warmup, runs;
-    int64_t before_first, before_last; // requests for memory, before these samples
-    int64_t without;                   // 1: it was called without its argument
+    int64_t before_first, before_last; // memory requests before the first sample, before the last
+    int64_t without;                   // 1: the work was called without its argument
 } WatchedWork;
 
 static WatchedWork watched;
@@ -42,8 +42,8 @@ static void send(Answer *answer, int64_t ask, const LatencyResult *result) {
     if (ask & LATENCY_ASK_P95) answer_real(answer, result->p95);
 }
 
-// Calls it, then again with its first request for memory failing, its second, and so on until all
-// have. Who does without memory is called once, and who asks for it between samples.
+// Calls the function, then again with its first memory request failing, then its second, and so on.
+// A function that needs no memory, or that allocates between samples, is called once.
 static void call_for_account(LatencyOptions options, Answer *answer) {
     enum { MOST_CALLS = 16 };
     int64_t allocates = 0, not_freed = 0, bad_frees = 0, unnoticed = 0, requests = 0;
@@ -52,7 +52,7 @@ static void call_for_account(LatencyOptions options, Answer *answer) {
     for (int nth = 0; nth <= requests && nth < MOST_CALLS && !first && !allocates; nth++) {
         LatencyResult result;
         lab_ledger_start();
-        lab_ledger_fail_at(nth); // 0: none
+        lab_ledger_fail_at(nth); // 0: no failure
         Status status = call_once(options, &result);
         LabLedger ledger = lab_ledger_now();
         not_freed += ledger.live;

@@ -1,5 +1,5 @@
-// ex06_measure_latency_cases.c -- exercise 06 in the grader: which samples are asked for. In each
-// case the first run, and what else is fixed, tells mistakes apart; the others vary the numbers.
+// ex06_measure_latency_cases.c -- exercise 06 in the grader: the samples of each case. The first
+// run of a case, and other fixed runs, tell mistakes apart; the rest vary the numbers.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static VirtualWork draw_work(Draw *draw, int64_t every, bool fixed) {
                          .seed = fixed ? 1 : seed};
 }
 
-// Samples whose unsorted middle is not by luck another statistic.
+// Draws samples whose unsorted middle does not happen to equal another statistic.
 static Status draw_samples(Draw *draw, int64_t n, int64_t interrupted_every, LatencySamples *m) {
     *m = (LatencySamples){.n = n, .work = draw_work(draw, interrupted_every, draw->run == 0)};
     for (bool luck = true; luck; m->work.seed += luck) {
@@ -89,8 +89,8 @@ static Status median_of_even(Draw *draw, CaseRun *run) {
                   "half-way between the two middle ones of the sorted samples");
 }
 
-// Samples of more than a second, in the middle of which the wall clock is set; and short ones, one
-// of which is begun in one second and ends in the next.
+// Samples of more than a second, with the wall clock set in the middle of one; and short samples,
+// one of which begins in one second and ends in the next.
 static Status clock_set(Draw *draw, CaseRun *run) {
     bool is_long = draw->run == 0;
     LatencySamples m = {.warmup = 1,
@@ -107,7 +107,7 @@ static Status clock_set(Draw *draw, CaseRun *run) {
     return expect(run, &m, N | LATENCY_ASK_MEAN, "by CLOCK_MONOTONIC, seconds and nanoseconds");
 }
 
-// All six runs are needed: the last of them is still slower than any sample.
+// All six warm-up runs are needed: the last of them is still slower than any sample.
 static Status warm_up(Draw *draw, CaseRun *run) {
     LatencySamples m = {.warmup = draw->run == 0 ? 6 : draw_between(draw, 2, 5),
                         .n = draw->run == 0 ? 11 : 1 + 2 * draw_between(draw, 5, 10),
@@ -131,7 +131,7 @@ static Status quartiles(Draw *draw, CaseRun *run) {
     return expect(run, &m, N | LATENCY_ASK_IQR, "quantile 3/4 - quantile 1/4, at (n - 1) q");
 }
 
-// A tenth of it: so many samples within a second.
+// Work of a tenth of the time, so that many samples fit into a second.
 static VirtualWork draw_short_work(Draw *draw, bool fixed) {
     VirtualWork work = draw_work(draw, 16, fixed);
     work.base_ps /= 10;
@@ -158,7 +158,7 @@ static Status p95_of_too_few(Draw *draw, CaseRun *run) {
     return expect(run, &m, N | LATENCY_ASK_P95, "NAN: fewer than 90 samples");
 }
 
-// Quantiles lie on a sample, or beside the last one; and once samples are seconds apart.
+// Quantiles lie on a sample, or beside the last sample; and once samples are seconds apart.
 static Status few_samples(Draw *draw, CaseRun *run) {
     LatencySamples m = {.n = draw->run + 1, .work = draw_work(draw, 2, true)};
     m.work.base_ps = draw_between(draw, 9000, 11000) * microsecond;
@@ -203,7 +203,7 @@ static Status bad_options(Draw *draw, CaseRun *run) {
     return STATUS_OK;
 }
 
-// Five latencies, one of them interrupted: which number stands for them?
+// Five latencies, one of them interrupted; asks for the number that represents them.
 static Status median_by_hand(Draw *draw, CaseRun *run) {
     double tenths = draw->practice ? 105.0 : (double)draw_between(draw, 80, 300);
     double outlier = 4.0 * tenths + 69.0;

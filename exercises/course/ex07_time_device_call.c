@@ -1,5 +1,5 @@
-// ex07_time_device_call.c -- exercise 07 in the worker: device and clock are the grader's; that an
-// event is NULL, or a call refused, is made here.
+// ex07_time_device_call.c -- exercise 07 in the worker: device and clock are the grader's; the
+// worker itself makes an event NULL or refuses a call.
 #include "exercises/course/values.h"
 #include "exercises/ex07_time_device.h"
 #include "exercises/support/input.h"
@@ -9,11 +9,11 @@
 static Status call_once(const DeviceWork *work, DeviceTimes *times) {
     *times = (DeviceTimes){POISON_REAL, POISON_REAL, POISON_REAL};
     Status status = time_device(remote_device(), work, times);
-    error_clear(); // the device's
+    error_clear(); // the device's error
     return status;
 }
 
-// Called again with its first event NULL, its second, and so on: whether that went unnoticed.
+// Calls the function again with its first event NULL, its second, ...; 1: it overlooks a NULL.
 static int64_t without_events(const DeviceWork *work) {
     enum { MOST = 16 };
     DeviceTimes times;
@@ -25,8 +25,8 @@ static int64_t without_events(const DeviceWork *work) {
     return unnoticed;
 }
 
-// Called again with its first call refused, its second, and so on: the first whose status was not
-// given back. STATUS_IO, which nothing else here returns.
+// Calls the function again with its first device call refused, its second, and so on. Returns the
+// first whose status was lost: STATUS_IO, which nothing else here returns.
 static RemoteDeviceCall with_refusals(const DeviceWork *work) {
     enum { MOST = 64 };
     DeviceTimes times;

@@ -1,6 +1,6 @@
-// ex07_time_device_cases.c -- exercise 07 in the grader. The truth is what the mock device was told
-// to take; a wrong value is what a stopwatch held elsewhere shows, by the device's own rules. The
-// first run of a case is fixed, and tells mistakes apart; the others vary the numbers.
+// ex07_time_device_cases.c -- exercise 07 in the grader. The right times are those set for the mock
+// device; a wrong time is that of a wrongly placed stopwatch, by the device's own rules. The first
+// run of a case is fixed, and tells mistakes apart; the others vary the numbers.
 #include <stdio.h>
 
 #include "exercises/course/exercise.h"
@@ -95,7 +95,7 @@ static void expect_copy(CaseRun *run, const Task *task) {
                                          "these, in another order",
                                          "only a part of these",
                                          "more than these",
-                                         NULL}; // by MockOrder
+                                         NULL}; // indexed by MockOrder
     run_expect_recorded(run, "in the queue before the wait", RECORDED_QUEUE_ORDER,
                         MOCK_ORDER_RIGHT);
     run_recorded_words(run, orders);
@@ -130,7 +130,7 @@ static void expect_launch(CaseRun *run, const Task *task) {
     run_mistake_status(run, "events_read_early", STATUS_STATE);
 }
 
-// What is left behind after any number of calls.
+// Expects that all events are freed once.
 static void expect_events(CaseRun *run) {
     run_expect_recorded(run, "events not freed", RECORDED_EVENTS_LEFT, 0);
     for (int events = 1; events <= 16; events++)
@@ -141,7 +141,7 @@ static void expect_events(CaseRun *run) {
 }
 
 static Status expect(CaseRun *run, const Task *task, int64_t ask, const char *formula) {
-    run->scene[0] = '\0'; // of a task that was drawn before, and would not do
+    run->scene[0] = '\0'; // left by an earlier, unsuitable task
     snprintf(run->input, sizeof run->input, "ask=%lld launches=%lld bytes_in=%lld bytes_out=%lld",
              (long long)ask, (long long)task->launches, (long long)task->bytes_in,
              (long long)task->bytes_out);
@@ -166,14 +166,13 @@ static Status expect(CaseRun *run, const Task *task, int64_t ask, const char *fo
 static Status kernel_alone(Draw *draw, CaseRun *run) {
     Task task = draw_task(draw, draw->run == 0);
     if (draw->run == 1) task.launches = 1;
-    if (draw->run == 1) task.times.kernel *= 30; // where kernels come first, a launch lies before
+    if (draw->run == 1) task.times.kernel *= 30; // where kernels come first, a launch precedes them
     if (draw->run == 2) task.launches = 300;
     if (draw->run == 3) task.bytes_in = task.bytes_out = 0; // no copy is a copy of nothing
     return expect(run, &task, DEVICE_ASK_KERNEL, "elapsed(event 1, event 2) / launches");
 }
 
-// The second task is small, and the program slow to wake up: whoever waits for a copy measures
-// that.
+// The second task is small, and the program wakes up slowly, so that waiting for a copy shows.
 static Status copies_apart(Draw *draw, CaseRun *run) {
     Task task = draw_task(draw, draw->run < 2);
     if (draw->run == 1) {
@@ -186,21 +185,21 @@ static Status copies_apart(Draw *draw, CaseRun *run) {
                   "elapsed(event 0, event 1) + elapsed(event 2, event 3)");
 }
 
-// No two launches in a row take the program equally long, and an event takes it some time, too: the
-// clock is read right before the first launch, and right after the last.
+// Successive launches take unequal times, and recording an event takes time, too, so the clock must
+// be read right before the first launch and right after the last.
 static Status launch_cost(Draw *draw, CaseRun *run) {
     Task task = draw_task(draw, draw->run == 0);
-    task.launches += task.launches % 2; // as many of those that take longer as of the others
+    task.launches += task.launches % 2; // an equal number of longer and shorter launches
     task.times.launch_uneven = task.times.launch / 4;
     task.times.record = task.times.launch / 2;
     return expect(run, &task, DEVICE_ASK_LAUNCH, "clock around the launches alone / launches");
 }
 
-// A driver that is slow enough for seconds to pass, and waits; the wall clock is set again and
-// again, so that it is set while the kernels are launched, however long the warm-up was.
+// A driver so slow that seconds pass, and that waits. The wall clock is set repeatedly, so that it
+// is set during the launches however long the warm-up was.
 static Status slow_driver(Draw *draw, CaseRun *run) {
     Task task = draw_task(draw, true);
-    task.times.launch = 430 * millisecond; // with a copy or two it is no whole second either
+    task.times.launch = 430 * millisecond; // not a whole second even with a copy or two
     task.times.launch_asleep = 50;
     task.times.kernel = 900 * millisecond;
     task.launches = 4;
@@ -208,12 +207,12 @@ static Status slow_driver(Draw *draw, CaseRun *run) {
     task.clock.realtime_ns = draw_between(draw, 1700000000, 1900000000) * 1000000000;
     task.clock.set_after_ns = draw->run == 0 ? 2300000000 : 3200000000;
     task.clock.set_by_ns = -700000000;
-    task.clock.set_every_ns = 1500000000; // less than four launches take, more than half of it
+    task.clock.set_every_ns = 1500000000; // less than four launches, more than two
     return expect(run, &task, DEVICE_ASK_LAUNCH, "clock around the launches alone / launches");
 }
 
 static Status errors(Draw *draw, CaseRun *run) {
-    // However many launches the warm-up has, the measured ones stand behind the copy.
+    // Measured launches follow the copy, however many launches the warm-up has.
     const struct {
         int64_t fails, fails_behind, launches;
         const char *where;
@@ -259,7 +258,7 @@ static Status events_given_back(Draw *draw, CaseRun *run) {
     return status;
 }
 
-// By RemoteDeviceCall.
+// Names indexed by RemoteDeviceCall.
 static const char *const calls[] = {"none",
                                     "mock_launch",
                                     "mock_copy_to_device",

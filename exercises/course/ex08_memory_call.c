@@ -1,5 +1,5 @@
-// ex08_memory_call.c -- exercise 08 in the worker: a list of events, or a model on meta; and, where
-// that is asked, what the function does with memory of its own.
+// ex08_memory_call.c -- exercise 08 in the worker: a list of events, or a model on meta; and, on
+// request, the function's own use of memory.
 #include <string.h>
 
 #include "exercises/course/values.h"
@@ -18,7 +18,7 @@ typedef struct MemoryResult {
 typedef struct MemoryCall {
     const AllocationEvent *events;
     int64_t count;
-    const Layer *model; // NULL: memory_use is called, else training_memory
+    const Layer *model; // NULL: call memory_use, else training_memory
     Shape shape;
     OptimizerKind optimizer;
     MemoryResult result;
@@ -47,8 +47,8 @@ static void send_results(const MemoryResult *result, int64_t ask, Answer *answer
     if (ask & MEMORY_ASK_SUM) answer_integer(answer, memory->total_bytes);
 }
 
-// Calls it, then again with its first request for memory failing, its second, and so on until all
-// have. Who does without memory is called once.
+// Calls the function, then again with its first memory request failing, then its second, and so on.
+// A function that needs no memory is called once.
 static void call_for_account(MemoryCall *call, Answer *answer) {
     enum { MOST_CALLS = 16 };
     int64_t not_freed = 0, bad_frees = 0, unnoticed = 0, requests = 0;
@@ -57,7 +57,7 @@ static void call_for_account(MemoryCall *call, Answer *answer) {
     answer_begin(answer);
     for (int nth = 0; nth <= requests && nth < MOST_CALLS; nth++) {
         lab_ledger_start();
-        lab_ledger_fail_at(nth); // 0: none
+        lab_ledger_fail_at(nth); // 0: no failure
         Status status = call_once(call);
         LabLedger ledger = lab_ledger_now();
         not_freed += ledger.live;

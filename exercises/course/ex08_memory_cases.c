@@ -1,6 +1,6 @@
 // ex08_memory_cases.c -- exercise 08 in the grader: lists of allocations, and the table of cases.
-// What is right is in the ledger of the library, which is made to allocate the same blocks; what is
-// wrong is what the ledger says of a part of the list, or a sum over its events.
+// The right values come from the library's ledger after it allocates the same blocks; wrong values
+// are the ledger's values for a part of the list, or sums over its events.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,21 +12,21 @@
 // ---- asking the ledger -------------------------------------------------------------------------
 typedef struct List {
     AllocationEvent events[MEMORY_MOST_EVENTS];
-    int of[MEMORY_MOST_EVENTS]; // the event that allocated the block
+    int of[MEMORY_MOST_EVENTS]; // index of the event that allocated the block
     int count;
 } List;
 
 enum { ALL_KINDS = -1 };
 
-typedef struct Part { // of a list
-    int count;        // of its events, from the first on
+typedef struct Part { // a part of a list
+    int count;        // number of its events, from the first on
     int kind;         // only blocks of this category, or ALL_KINDS
     bool no_frees;
 } Part;
 
 typedef struct Record {
     MemoryUse live, peak;
-    int64_t total, blocks[MEMORY_KINDS]; // ever allocated; live
+    int64_t total, blocks[MEMORY_KINDS]; // bytes ever allocated; numbers of live blocks
 } Record;
 
 static Status allocate_part(const List *list, Part part, Storage **blocks, Record *record) {
@@ -66,8 +66,8 @@ static Status record_part(const List *list, Part part, Record *record) {
 }
 
 // ---- lists -------------------------------------------------------------------------------------
-// Sizes: $a to $d are up to 300 kB, $e to $h from 400 to 900, $A to $D from 2,000; more with a unit
-// above 4 bytes.
+// Sizes in kB: $a to $d up to 300, $e to $h from 400 to 900, $A to $D from 2,000; more if the unit
+// is above 4 bytes.
 static void write_list(Draw *draw, const char *pattern, int64_t unit, int ask, CaseRun *run) {
     enum { SHOWN = CASE_LINE - 10 };
     int64_t sizes[128] = {0};
@@ -81,7 +81,7 @@ static void write_list(Draw *draw, const char *pattern, int64_t unit, int ask, C
              strlen(text) > SHOWN ? " ..." : "");
 }
 
-// The same for the ledger, owned. NULL with an error pending.
+// Reads the list back for the ledger, owned. NULL with an error pending.
 static List *read_list(const CaseRun *run) {
     List *list = memory_new(sizeof *list);
     if (!list) return NULL;
@@ -95,7 +95,7 @@ static List *read_list(const CaseRun *run) {
     return list;
 }
 
-// ---- what each value may be instead ------------------------------------------------------------
+// ---- values, right and wrong -------------------------------------------------------------------
 static void expect_live(CaseRun *run, const List *list, const Record *right) {
     int64_t guessed = right->total, first = right->total;
     for (int i = 0; i < list->count; i++) {
@@ -125,7 +125,7 @@ static Status expect_sums(CaseRun *run, const List *list) {
     return status;
 }
 
-// Of a list whose peak is reached with event number `peak`, from 1, and with number `again`.
+// For a list that reaches its peak with event number `peak`, from 1, and again with number `again`.
 static Status expect_category(CaseRun *run, const List *list, int kind, int peak, int again) {
     static const char *const names[MEMORY_KINDS] = {"at_peak[PARAMETER]", "at_peak[GRADIENT]",
                                                     "at_peak[OPTIMIZER]", "at_peak[ACTIVATION]",
@@ -145,7 +145,7 @@ static Status expect_category(CaseRun *run, const List *list, int kind, int peak
     run_mistake_integer(run, "category_at_end", records[RIGHT].live.category[kind]);
     run_mistake_integer(run, "category_own_peak", records[OWN].peak.total);
     run_mistake_integer(run, "category_total", records[EVER].live.total);
-    // A free shows the category PARAMETER: all that is freed is taken from there.
+    // A free says PARAMETER, so this mistake subtracts all frees from that category.
     if (kind == MEMORY_PARAMETER)
         run_mistake_integer(run, "free_size_guessed",
                             right->total - until->total + until->category[kind]);
@@ -175,15 +175,15 @@ static Status expect_leaks(CaseRun *run, const List *list) {
 }
 
 // ---- cases -------------------------------------------------------------------------------------
-// A step: what stays; forward, where the second layer's workspace makes the peak; backward, which
-// frees what forward kept, but for one. At the peak, at the end, at most and in all are different
-// numbers of every category that can.
+// A training step: blocks that stay; forward, with the peak at the second layer's workspace;
+// backward, which frees all but one of the blocks that forward kept. Values at the peak, at the
+// end, at most and in total differ for every category where they can.
 #define STEP "p1=$A o2=$a g3=$b g4=$e -4 w5=$c a6=$d -5 w5=$B a7=$f -5 "
 #define STEP_BACK "g8=$c w5=$h -7"
 
 typedef struct Asked {
     const char *pattern;
-    int peak, again; // the events with which it is reached; where the composition is asked
+    int peak, again; // the events that reach the peak, for questions about its composition
 } Asked;
 
 static Status ask_list(Draw *draw, CaseRun *run, Asked asked, int64_t unit, int ask) {
@@ -217,7 +217,7 @@ static Status by_category(Draw *draw, CaseRun *run) {
         {"p1=$A a2=$e -2 w2=$f g3=$a -2 a2=$b o4=$A w5=$g -?5 g5=$c -2 p2=$d -3 -1", 9, 9},
         {"p1=$A g2=$h -p2=4 o3=$a a4=$e -w4=9 w4=$B -g4=-7 o4=$b g5=$c", 7, 7},
         {"", 0, 0},
-        // Sums beyond 32 bits; and nothing comes after the peak.
+        // Sums beyond 32 bits, and a peak at the very end.
         {"p1=$a o2=$b w3=$e -3 g4=$f w5=$A -5 w6=$A+$B", 8, 8}};
     case_say(run, "bytes of each category at the moment of the peak", "they add up to the peak");
     return ask_list(draw, run, lists[draw->run], draw->run == 4 ? 40000 : 4, MEMORY_ASK_AT_PEAK);
@@ -289,7 +289,7 @@ static Status odd_lists(Draw *draw, CaseRun *run) {
                    draw->run == 3 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
 }
 
-enum { TRAINING = 1 }; // the index of the second function, which counts a training step
+enum { TRAINING = 1 }; // index of the second function, training_memory
 
 static const ExerciseCase cases[] = {
     {.name = "live_peak_total",

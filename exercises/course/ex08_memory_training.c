@@ -1,6 +1,6 @@
-// ex08_memory_training.c -- models for exercise 08. What is right is what the library's own
-// training step allocates in a dry run (model_case.h); what is wrong is what it allocates for a
-// changed model, or what its layers do one by one.
+// ex08_memory_training.c -- models for exercise 08. The right values are the library's allocations
+// in a dry run of a training step (model_case.h); wrong values are those for a changed model, or
+// for the layers one by one.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +15,13 @@ static void write_model(Draw *draw, const char *pattern, int ask, OptimizerKind 
     int64_t sizes[128] = {['n'] = draw_between(draw, 2, 9) * 8, ['t'] = draw_between(draw, 5, 7)};
     for (char c = 'a'; c <= 'e'; c++) sizes[(int)c] = draw_between(draw, 20, 900);
     for (char c = 'A'; c <= 'B'; c++) sizes[(int)c] = draw_between(draw, 40000, 60000);
-    sizes['N'] = draw_between(draw, 110000, 120000); // N times B is beyond 32 bits, without a sign
+    sizes['N'] = draw_between(draw, 110000, 120000); // N * B exceeds 32 bits, even unsigned
     text_fill(text, CASE_LINE, pattern, sizes);
     snprintf(run->input, sizeof run->input, "ask=%d optimizer=%d model=%s", ask, (int)kind, text);
     snprintf(run->shown, CASE_LINE, "%.170s   %s", text, optimizer_name(kind));
 }
 
-// The text with every `old` replaced by `new`; false: there is none.
+// Copies the text with every `old` replaced by `new`; false: it contains no `old`.
 static bool replace(const char *text, const char *old, const char *new, char changed[CASE_LINE]) {
     size_t used = 0;
     bool found = false;
@@ -36,7 +36,7 @@ static bool replace(const char *text, const char *old, const char *new, char cha
     return found;
 }
 
-// What the library says of a changed model: a mistake is to see it so.
+// Counts a changed model, which a mistake takes for the model.
 static Status ask_changed(const char *text, OptimizerKind kind, const char *old, const char *new,
                           StepMemory *truth, bool *found) {
     char changed[CASE_LINE];
@@ -120,7 +120,7 @@ Status memory_optimizer(Draw *draw, CaseRun *run) {
     return status;
 }
 
-// A model without its freeze(...), and one whose activations keep the other side of themselves.
+// Adds the counts of a model without freeze(...), and of activations that swap input and output.
 static Status mistake_keeping(CaseRun *run, const char *text) {
     static const char *const sides[][2] = {
         {"ReLU", "GELU"}, {"Tanh", "GELU"}, {"Sigmoid", "GELU"}, {"GELU", "ReLU"}};
@@ -192,7 +192,7 @@ Status memory_activations(Draw *draw, CaseRun *run) {
 #define SIX_TANH "Tanh Tanh Tanh Tanh Tanh Tanh "
 
 Status memory_kept_buffers(Draw *draw, CaseRun *run) {
-    enum { KNOWN = 11, UNKNOWN = 21, REFUSED = 22 }; // runs before them; the one that is refused
+    enum { KNOWN = 11, UNKNOWN = 21, REFUSED = 22 }; // ends of the first runs; the refused run
     static const char *const patterns[] = {
         "Linear($a,$b) ReLU Linear($b,$c) ReLU Linear($c,$d) freeze(0) freeze(2) @ $nx$a",
         "Linear($a,$b) GELU Linear($b,$c) GELU Linear($c,$d) freeze(0.weight) freeze(2.weight) "

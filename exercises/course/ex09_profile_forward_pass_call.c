@@ -1,5 +1,5 @@
-// ex09_profile_forward_pass_call.c -- exercise 09 in the worker: a model on the meta device, where
-// nothing is computed; what its layers take, the grader says.
+// ex09_profile_forward_pass_call.c -- exercise 09 in the worker: a model on the meta device, which
+// computes nothing; the grader decides the times of the layers.
 #include <string.h>
 
 #include "exercises/course/values.h"
@@ -86,7 +86,7 @@ Status profile_forward_pass_call(const char *input, Answer *answer) {
     else
         call(input, &pass, answer);
     no_grad_end();
-    error_clear(); // of a forward that failed, as it should
+    error_clear(); // a forward pass failed, as it should
     tensor_free(pass.x);
     return STATUS_OK;
 }

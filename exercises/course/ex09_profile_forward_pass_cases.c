@@ -14,8 +14,8 @@ static void write_input(const ForwardQuestion *q, int ask, Draw *draw, CaseRun *
     timed_case_write(&q->timed, draw, run);
 }
 
-// A machine on which the heaviest layer is bound by arithmetic, though it reaches only a part of
-// the peak; what has less than a quarter of its intensity is bound by memory.
+// Draws a machine on which the heaviest layer is bound by arithmetic, though it reaches only a part
+// of the peak; layers with less than a quarter of its intensity are bound by memory.
 static void draw_machine(ForwardQuestion *q, Draw *draw) {
     const TimedCase *t = &q->timed;
     double work = (double)(t->flops[t->heaviest] * t->batch);
@@ -37,7 +37,7 @@ static Status ask_of(Draw *draw, CaseRun *run, int ask, const char *text, const 
     ForwardQuestion q = {0};
     Status status = timed_case_draw(&q.timed, text, draw);
     if (status) return status;
-    if (draw->run == 2) timed_case_hurry(&q.timed); // what was thrown away may be the smaller one
+    if (draw->run == 2) timed_case_hurry(&q.timed); // the discarded first run may be faster
     draw_machine(&q, draw);
     return ask_with(&q, ask, draw, run, formula);
 }
@@ -52,7 +52,7 @@ static const char *draw_model(Draw *draw, char text[TIMED_TEXT]) {
     return text;
 }
 
-// The text of a run: fixed ones first, then drawn.
+// The text of a run: the fixed texts first, then drawn ones.
 static const char *model_of(Draw *draw, const char *const fixed[], int count,
                             char text[TIMED_TEXT]) {
     if (draw->run >= count) return draw_model(draw, text);
@@ -76,8 +76,8 @@ static Status flops_of_the_batch(Draw *draw, CaseRun *run) {
                   "row: FLOPs of one sample * batch; whole: the sum of the rows");
 }
 
-// The second ends while the whole is measured; or while the row is that takes the longest. In the
-// first run counts take time, too, and are in no row.
+// A second of the clock ends while the whole is measured, or while the slowest row is. In the first
+// run counts take time, too, which is in no row.
 static Status columns_add_up(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {plain, "Tanh Linear(305,411) ReLU Linear(411,9) @ 35x305"};
     char text[TIMED_TEXT];
@@ -109,8 +109,8 @@ static Status rates(Draw *draw, CaseRun *run) {
                   "FLOPs of the batch / seconds of the batch; batch / seconds of the whole");
 }
 
-// The slowest row is neither the first nor the last nor that with most FLOPs or the highest rate;
-// then the last; then one of two; then one that takes less than what no row explains.
+// The slowest row is not the first or last, nor the one with the most FLOPs or the highest rate;
+// then it is the last; then one of two; then one that takes less than the unattributed time.
 static Status amdahl(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {
         "Linear(211,43) ReLU Linear(43,403) Tanh Linear(403,7) @ 33x211",
@@ -132,11 +132,11 @@ static Status amdahl(Draw *draw, CaseRun *run) {
                     "1 / (1 - share of the row that takes the longest)");
 }
 
-// A machine on which one way to go wrong shows, and no other.
+// A machine on which exactly one mistake shows.
 static const struct {
     const char *text;
     int64_t peak, bandwidth; // MFLOP/s, MB/s
-    int row;                 // that it is about
+    int row;                 // row that shows it
     const char *mistake;
 } machines[] = {
     {"ReLU Conv2d(16,16,3) @ 2x16x34x34", 400000, 100000, 1, "bound_from_efficiency"},
@@ -185,7 +185,7 @@ static Status nested(Draw *draw, CaseRun *run) {
                   "a row for each layer without children, however deep, or alone");
 }
 
-// As many rows as there is room for; rows in which nothing is computed or moved, first and last.
+// The most rows that fit; rows that compute and move nothing come first and last.
 static Status all_rows(Draw *draw, CaseRun *run) {
     static const char *const fixed[] = {"Dropout(0.5) Linear(9,31) ReLU Sequential(Linear(31,17) "
                                         "Tanh Flatten) Linear(17,5) Dropout(0.1)"
@@ -197,7 +197,7 @@ static Status all_rows(Draw *draw, CaseRun *run) {
                   "a row for each layer without children: also for those that do nothing");
 }
 
-enum { ERRORS = 7 }; // runs
+enum { ERRORS = 7 }; // number of runs
 
 static Status errors(Draw *draw, CaseRun *run) {
     static const struct {

@@ -1,5 +1,5 @@
 // ex10_profile_backward_pass_call.c -- exercise 10 in the worker: a training step on the meta
-// device, where nothing is computed; what its parts take, the grader says.
+// device, which computes nothing; the grader decides the times of its parts.
 #include <string.h>
 
 #include "exercises/course/values.h"
@@ -60,7 +60,7 @@ static void call(const char *input, Training *training, Answer *answer) {
     if (!status) send(answer, input_integer(input, "ask", 0), &training->profile);
 }
 
-// All have learned before, what is frozen now, too: their gradients are still there.
+// Leaves gradients of an earlier training in all parameters, also in frozen ones.
 static void leave_gradients(const Layer *layer) {
     for (int i = 0; i < layer->n_parameters; i++) {
         Tensor *parameter = layer->parameters[i].tensor;
@@ -87,7 +87,7 @@ Status profile_backward_pass_call(const char *input, Answer *answer) {
         remote_answer_failures(answer, profile_training, &training);
     else if (ready)
         call(input, &training, answer);
-    if (ready) error_clear(); // of a step that failed, as it should
+    if (ready) error_clear(); // a step failed, as it should
     tensor_free(training.labels);
     tensor_free(training.x);
     return ready ? STATUS_OK : error_status();

@@ -1,5 +1,5 @@
-// ex10_profile_backward_pass_cases.c -- exercise 10 in the grader. FLOPs of gradients are those of
-// the library's own backward in a dry run, times are the schedule's.
+// ex10_profile_backward_pass_cases.c -- exercise 10 in the grader. FLOPs of gradients come from the
+// library's own backward pass in a dry run, times from the schedule.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static Status count(BackwardQuestion *q) {
 }
 
 // ---- a run -------------------------------------------------------------------------------------
-// Backward takes another multiple of forward than two, and than its FLOPs.
+// Draws times: backward / forward is neither two nor the ratio of their FLOPs.
 static void draw_step(BackwardQuestion *q, Draw *draw) {
     double ratio =
         draw_between(draw, 0, 1) ? draw_real(draw, 1.32, 1.75) : draw_real(draw, 2.3, 3.4);
@@ -53,7 +53,7 @@ static void draw_step(BackwardQuestion *q, Draw *draw) {
     q->zero_seconds = 1e-6 * (double)times->zero_us;
 }
 
-// In the middle of that part of the second step.
+// Puts the clock event into the middle of that part of the second step.
 static void place_event(BackwardQuestion *q, StepPart part) {
     const double parts[] = {q->zero_seconds, q->forward_seconds, q->loss_seconds,
                             q->backward_seconds, q->optimizer_seconds};
@@ -75,7 +75,7 @@ static Status ask_of(Draw *draw, CaseRun *run, int ask, const char *text, const 
     Status status = timed_case_draw(&q.timed, text, draw);
     if (!status) status = count(&q);
     if (status) return status;
-    // What was thrown away is in no number, be it the smaller one.
+    // The discarded first step must be in no number, even if it is the faster one.
     if ((ask & BACKWARD_ASK_SECONDS) && draw->run == 2) timed_case_hurry(&q.timed);
     draw_step(&q, draw);
     place_event(&q, (StepPart[]){FORWARD, BACKWARD, OPTIMIZER}[draw->run % 3]);
@@ -143,7 +143,7 @@ static Status whole_step(Draw *draw, CaseRun *run) {
                       "backward / forward; forward + backward + optimizer; optimizer / that sum");
 }
 
-// A layer that does not learn, or its weight, or its bias, at every place.
+// A frozen layer, or a frozen weight, or a frozen bias, at every place.
 static Status frozen(Draw *draw, CaseRun *run) {
     static const char three[] = "Linear(43,121) ReLU Linear(121,163) Linear(163,9)";
     static const char *const changes[] = {"freeze(0)",
@@ -183,7 +183,7 @@ static Status nested(Draw *draw, CaseRun *run) {
                       "every product of the tree, in the order in which they run");
 }
 
-enum { ERRORS = 4 }; // runs
+enum { ERRORS = 4 }; // number of runs
 
 static Status errors(Draw *draw, CaseRun *run) {
     static const struct {

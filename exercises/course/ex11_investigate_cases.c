@@ -1,14 +1,14 @@
-// ex11_investigate_cases.c -- exercise 11: a student's answers, held against the student's own
-// sweep.csv and against each other. No time is judged.
+// ex11_investigate_cases.c -- exercise 11: compares a student's answers with the student's own
+// sweep.csv and with each other. It does not judge any time.
 #include <stdio.h>
 
 #include "exercises/course/answers.h"
 #include "exercises/course/sweep_text.h"
 
 enum { MOST_BATCH = 1024 };
-#define TOLERANCE 0.01 // numbers may be copied rounded
+#define TOLERANCE 0.01 // copied numbers may be rounded
 
-// The student is asked for something else first: no values are expected, and none is right.
+// Asks the student for something else first: the run expects no values, and no answer is right.
 static Status refuse(CaseRun *run, const char *mistake, const char *why) {
     run->status = STATUS_FORMAT;
     snprintf(run->shown, CASE_LINE, "%s", why);
@@ -40,8 +40,8 @@ static bool own_batch(const Draw *draw, const char *key, int64_t *batch) {
 
 static bool is_batch(int64_t n) { return n >= 1 && n <= MOST_BATCH && (n & (n - 1)) == 0; }
 
-// Any batch of the sweep is right, since it is the student's own; without one the answer is
-// missing.
+// Any batch of the sweep is right, since the guess is the student's own; without a guess the answer
+// is missing.
 static Status predicted_knee(Draw *draw, CaseRun *run) {
     int64_t own;
     bool given = own_batch(draw, "predicted_knee", &own);

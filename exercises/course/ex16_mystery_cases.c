@@ -1,5 +1,5 @@
-// ex16_mystery_cases.c -- exercise 16: what takes the time of a mystery, and why, held against the
-// student's own record of it, mystery.csv. No clock is read.
+// ex16_mystery_cases.c -- exercise 16: compares the answers, place and cause of a mystery's lost
+// time, with the student's own record of it, mystery.csv. It reads no clock.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define TOLERANCE 0.01 // tables round to three digits
 
-// What a wrong answer claims: the page says where that would show.
+// The mistake in claiming each cause; its page says where that cause would show.
 static const char *const claims[CAUSE_COUNT] = {
     [CAUSE_STARVED_LOADER] = "loader_is_quick",
     [CAUSE_SLEEPING_THREADS] = "nobody_sleeps",
@@ -18,7 +18,7 @@ static const char *const claims[CAUSE_COUNT] = {
     [CAUSE_OUT_OF_PROPORTION] = "arithmetic_is_spread",
 };
 
-// False: the student is asked for something else first, and no answer is right.
+// False: the record asks the student for something else first, and no answer is right.
 static bool read_record(const Draw *draw, CaseRun *run, MysteryRecord *record) {
     char problem[CASE_LINE];
     const char *mistake = "mystery_unreadable";

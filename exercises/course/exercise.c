@@ -1,5 +1,5 @@
-// exercise.c -- the table of exercises, how one is found, and the runs of its cases: their numbers,
-// what they expect, and whether they hold together.
+// exercise.c -- the table of exercises, finding an exercise, and the runs of its cases: their
+// random numbers, their expectations, and checks of these.
 #include "exercises/course/exercise.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ const Exercise *const exercises[] = {
 };
 const int exercise_count = (int)(sizeof exercises / sizeof exercises[0]);
 
-// "2", "02": the number, and nothing after it.
+// True for the number alone, such as "2" or "02".
 static bool is_number(const char *text, const char *number) {
     if (!isdigit((unsigned char)text[0])) return false;
     char *end;
@@ -64,7 +64,7 @@ const Exercise *exercise_by_number(const char *number) {
 }
 
 // ---- filling in --------------------------------------------------------------------------------
-// One beyond the last entry says that there was no room; run_check sees it.
+// A count one above the limit means that there was no room; run_check reports it.
 static ExpectedValue *next_value(CaseRun *run) {
     if (run->n_values >= CASE_MOST_VALUES) {
         run->n_values = CASE_MOST_VALUES + 1;
@@ -106,12 +106,12 @@ void run_recorded_words(CaseRun *run, const char *const *words) {
 bool value_same(const ExpectedValue *expected, Value got, Value wanted) {
     if (expected->kind != VALUE_REAL) return got.integer == wanted.integer;
     if (isnan(wanted.real)) return isnan(got.real);
-    if (expected->tolerance == 0.0) return got.integer == wanted.integer; // the bits
+    if (expected->tolerance == 0.0) return got.integer == wanted.integer; // compares bits
     if (isinf(wanted.real)) return got.real == wanted.real;
     return fabs(got.real - wanted.real) <= expected->tolerance * fabs(wanted.real);
 }
 
-// Whether two wrong values would look the same.
+// True if two wrong values would look the same.
 static bool same_wrong(const CaseRun *run, int value, Value left, Value right) {
     if (value < 0) return left.integer == right.integer;
     return value_same(&run->values[value], left, right);
@@ -231,8 +231,7 @@ static uint64_t read_word(const uint8_t bytes[8]) {
 Draw draw_begin(DrawKey key, const char *exercise, const char *case_name, int run) {
     char message[MOST_MESSAGE];
     uint8_t digest[SHA256_BYTES];
-    // The lengths keep fields apart: no name can be read as the end of one and the start of
-    // another.
+    // The length keeps fields apart: no name can read as the end of one and the start of another.
     int length =
         snprintf(message, sizeof message, "%zu:%.*s %.16s %.64s %d %llu", strlen(key.student),
                  MOST_STUDENT, key.student, exercise, case_name, run, (unsigned long long)key.seed);
@@ -240,7 +239,7 @@ Draw draw_begin(DrawKey key, const char *exercise, const char *case_name, int ru
     Draw draw = {.state = {read_word(digest), read_word(digest + 8)},
                  .run = run,
                  .practice = key.student[0] == '\0' && key.seed == 0};
-    if ((draw.state[0] | draw.state[1]) == 0) draw.state[0] = 1; // it would stay there
+    if ((draw.state[0] | draw.state[1]) == 0) draw.state[0] = 1; // the generator would stay at 0
     return draw;
 }
 
@@ -256,9 +255,9 @@ static uint64_t next(Draw *draw) {
 
 int64_t draw_between(Draw *draw, int64_t least, int64_t most) {
     if (most <= least) return least;
-    uint64_t span = (uint64_t)most - (uint64_t)least + 1; // 0: all 2^64
+    uint64_t span = (uint64_t)most - (uint64_t)least + 1; // 0 stands for 2^64
     if (span == 0) return (int64_t)next(draw);
-    uint64_t word, uneven = (0 - span) % span; // so many words would favour the first numbers
+    uint64_t word, uneven = (0 - span) % span; // words below `uneven` would favour small numbers
     do word = next(draw);
     while (word < uneven);
     return (int64_t)((uint64_t)least + word % span);

@@ -7,7 +7,7 @@
 
 #include "exercises/course/exercise.h"
 
-// Writes "524288", "MEMORY_BOUND", or the shortest decimal that reads back as the same real.
+// Writes "524288", "MEMORY_BOUND" or the shortest exact decimal of a real. Returns `text`.
 enum { VALUE_TEXT = 64 };
 char *value_text(const ExpectedValue *expected, Value value, char text[VALUE_TEXT]);
 
