@@ -13,7 +13,7 @@ static void put_digits(const uint8_t *bytes, int digits, char *text) {
     for (int i = 0; i < digits / 2; i++) snprintf(text + 2 * (size_t)i, 3, "%02x", bytes[i]);
 }
 
-// "Ada" and "ada" are one student: a name is typed into many places.
+// Makes "Ada" and "ada" one student, because people type a name in many places.
 static void lower(char *text) {
     for (; *text; text++) *text = (char)tolower((unsigned char)*text);
 }

@@ -1,4 +1,4 @@
-// latency_samples.c -- the samples of a schedule, right and wrong, and what they lead to.
+// latency_samples.c -- the samples of a schedule, right and wrong, and their statistics.
 #include "exercises/course/latency_samples.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void expect_min_max(CaseRun *run, const LatencySamples *m) {
     run_mistake_real(run, "milliseconds_for_seconds", 1e3 * m->right.max);
 }
 
-// Quantiles by another rule: sample number `position`, counted from 1, interpolated.
+// For quantiles by another rule: the sample at `position`, counted from 1, interpolated.
 static double at(const LatencySamples *m, double position) {
     double clamped = fmin(fmax(position, 1.0), (double)m->n);
     int64_t below = (int64_t)clamped;

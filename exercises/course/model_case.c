@@ -52,7 +52,7 @@ Status model_case_count(ModelCase *model_case, ModelCounts *counts) {
     tensor_free(x);
     if (status != STATUS_SHAPE) return status;
     counts->status = status;
-    error_clear(); // it is what the student shall find
+    error_clear(); // the student shall find this error
     return STATUS_OK;
 }
 
@@ -72,7 +72,7 @@ static Status run_step(const Layer *model, Shape input, int64_t *saved) {
     return error_status();
 }
 
-// A layer by itself: its input is nobody else's. *wanted: something in it or before it wants a
+// Runs a layer with its own, unshared input. *wanted: a parameter in it or before it wants a
 // gradient.
 static Status run_alone(Layer *layer, Shape *shape, bool *wanted, StepMemory *memory) {
     Tensor *x = tensor_new_as(*shape, DTYPE_FLOAT32, memory->last ? MEM_ACTIVATION : MEM_DATA);
@@ -155,7 +155,7 @@ void expect_bytes(CaseRun *run, const char *name, int64_t bytes) {
     run_mistake_integer(run, "integer_overflow", (int32_t)bytes);
     run_mistake_integer(run, "integer_overflow", (int64_t)(uint32_t)bytes);
     run_mistake_integer(run, "elements_for_bytes", bytes / 4);
-    if (bytes < 1024 * 1024) return; // 0 MB: nobody can tell
+    if (bytes < 1024 * 1024) return; // 0 MB would hide mistakes
     run_mistake_integer(run, "megabytes_for_bytes", bytes / 1000000);
     run_mistake_integer(run, "megabytes_for_bytes", bytes / (1024 * 1024));
 }

@@ -1,4 +1,4 @@
-// mystery_record.c -- the rule by which a cause shows, and the table that it looks at.
+// mystery_record.c -- the rule that finds a cause, and the table that it reads.
 #include "exercises/course/mystery_record.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ const char *const place_words[] = {"fc1", "relu1", "recall1",   "fc2",    "relu2
 // ---- the rule ----------------------------------------------------------------------------------
 static bool is_layer(int place) { return place < PLACE_OPTIMIZER; }
 
-// The layer that takes longest beyond its roof.
+// The layer with the most seconds above its roof.
 static int furthest(const MysteryRecord *record) {
     int best = 0;
     for (int i = 1; is_layer(i); i++) {
@@ -28,7 +28,7 @@ static int furthest(const MysteryRecord *record) {
     return best;
 }
 
-// Seconds of the step that a place loses by a cause.
+// Functions for the causes: the seconds of a step that a place loses by the cause.
 static double waiting(const MysteryRecord *record, int place) {
     return place == PLACE_LOADER ? record->rows[place].seconds : 0.0;
 }
@@ -56,7 +56,7 @@ static double computing(const MysteryRecord *record, int place) {
     return is_layer(place) && row->flops > 0.6 * all ? row->seconds : 0.0;
 }
 
-// A cause shows where it takes at least this share of the step (exercises/mystery.txt says so).
+// A cause shows if it takes at least this share of the step, as exercises/mystery.txt says.
 static const struct {
     double share;
     double (*seconds)(const MysteryRecord *record, int place);
@@ -83,7 +83,7 @@ static const char header[] = "row,seconds,roof_seconds,one_thread_seconds,flops,
 enum { NUMBERS = 4 };
 #define MOST_FLOPS 1e15
 
-// Below the rows: seconds of the step.
+// The lines below the rows: seconds of the step.
 static const struct {
     const char *name;
     size_t offset;
@@ -119,7 +119,7 @@ size_t mystery_text(const MysteryRecord *record, char text[MYSTERY_TEXT]) {
     return used;
 }
 
-// What follows "name," in a line; NULL: it is another line.
+// The text after "name," in a line; NULL: another line.
 static const char *after_name(const char *line, const char *name) {
     size_t length = strlen(name);
     return strncmp(line, name, length) == 0 && line[length] == ',' ? line + length + 1 : NULL;

@@ -1,5 +1,5 @@
-// profile_expect.c -- what a profile has to say of a forward pass (exercise 09) and of a training
-// step (10), and what other quotients, counts and times of the same work mean.
+// profile_expect.c -- the right values in the profile of a forward pass (exercise 09) and of a
+// training step (10), and mistakes that lead to other quotients, counts and times of the same work.
 #include "exercises/course/parts.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void expect_flops(CaseRun *run, const TimedCase *t) {
     run_mistake_integer(run, "batch_counted_twice", flops * t->batch);
     run_mistake_integer(run, "container_counted", 2 * flops);
     run_mistake_integer(run, "integer_overflow", (int32_t)flops);
-    // What the roofline says to a negative number of bytes.
+    // The roofline returns this status for a negative number of bytes.
     if (flops > INT32_MAX) run_mistake_status(run, "integer_overflow", STATUS_INVALID_ARGUMENT);
 }
 

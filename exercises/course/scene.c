@@ -1,4 +1,4 @@
-// scene.c -- answers a worker's calls, and keeps the record by which some of its run is judged.
+// scene.c -- answers a worker's calls, and keeps the record that decides some values of its run.
 #include "exercises/course/scene.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "tensor/context.h"
 #include "tensor/memory.h"
 
-// Of a run; whoever needs more does not end. Work in a row is quick to follow, the rest goes step
-// by step, a forward layer by layer.
+// Limits of a run, since a function that needs more may never end. Runs of the work in a row count
+// at once, everything else step by step, a forward pass layer by layer.
 enum { MOST_TIMES = 1 << 26, MOST_STEPS = 1 << 22 };
 
 struct Scene {
@@ -22,11 +22,11 @@ struct Scene {
     VirtualWork work;
     MockQueue queue;
     TimedModel timed;
-    Context *context; // of the model, on meta
-    Layer *model;     // NULL: there is none
+    Context *context; // the model's context, on meta
+    Layer *model;     // NULL: no model
     int64_t record[RECORDED_COUNT];
-    int64_t runs_read; // of the work, when a clock was read last
-    // zero_grad was called since the last backward, and, of the forward, before it.
+    int64_t runs_read; // runs of the work at the last clock reading
+    // zero_grad was called since the last backward pass (zeroed), and before the forward pass.
     bool zeroed, forward_zeroed;
     int64_t steps;
 };
@@ -147,7 +147,7 @@ static void step(Scene *scene, RemoteNote note, int64_t subject) {
     }
 }
 
-// Its events would be a clock that costs nothing and has no steps.
+// Runs without a device must not have its events, a clock that costs nothing and has no steps.
 static bool has_device(const Scene *scene) { return scene->queue.times.kernel > 0; }
 
 bool scene_note(Scene *scene, int64_t note, int64_t subject, int64_t times) {
@@ -216,7 +216,7 @@ static Status count_call(Scene *scene, int64_t call, const int64_t *arguments, i
     const Layer *layer = timed_model_layer(&scene->timed, arguments[0]);
     Shape input = {.ndim = count - 1};
     if (!layer || count < 2 || count - 1 > TENSOR_MAX_DIMS) return STATUS_INVALID_ARGUMENT;
-    const int64_t most = INT64_C(1) << 40; // elements: more than any case, and no overflow
+    const int64_t most = INT64_C(1) << 40; // elements: more than in any case, without overflow
     for (int64_t i = 1, all = 1; i < count; i++) {
         bool fits = arguments[i] >= 0 && !__builtin_mul_overflow(all, arguments[i], &all);
         if (!fits || all > most || arguments[i] > most) return STATUS_SHAPE;
@@ -252,7 +252,7 @@ bool scene_call(Scene *scene, int64_t call, const int64_t *arguments, int count,
         [CALL_BYTES] = -1,     [CALL_ROOFLINE] = 5};
     if (call < 0 || call >= CALL_COUNT) return false;
     if (wanted[call] >= 0 ? count != wanted[call] : count < 1) return false;
-    // Earlier exercises' answers are for those that build on them, which have a model.
+    // Answers of earlier exercises are for exercises that build on them, which all have a model.
     if (call >= CALL_FLOPS && !scene->model) return false;
     if (call >= CALL_SYNCHRONIZE && call < CALL_FLOPS && !has_device(scene)) return false;
     if (call >= CALL_FLOPS)
@@ -266,7 +266,7 @@ bool scene_call(Scene *scene, int64_t call, const int64_t *arguments, int count,
         status = roofline_call(arguments, answer);
     else
         status = event_call(scene, call, arguments, answer);
-    error_clear(); // the student's code has the status
+    error_clear(); // the student's code gets the status
     answer[0] = status;
     return true;
 }

@@ -1,5 +1,5 @@
-// sha256.c -- SHA-256 as FIPS 180-4 describes it, and HMAC over it. For a few kilobytes; the names
-// of the variables are the standard's.
+// sha256.c -- SHA-256 as in FIPS 180-4, and HMAC with it, for a few kilobytes. Variables have the
+// names of the standard.
 #include "exercises/course/sha256.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// sweep_text.c -- a table of three columns, line by line.
+// sweep_text.c -- reads a table of three columns, line by line.
 #include "exercises/course/sweep_text.h"
 
 #include "exercises/course/table_text.h"
@@ -11,7 +11,7 @@ enum { COLUMNS = 3, SEALED_TEXT = (SWEEP_SIZES + 3 * SWEEP_MOST_ROWS) * 24 };
 static const char header[] = "batch,seconds,samples_per_second";
 static const double knee_share = 0.8, consistent = 0.01;
 
-// NULL: the line is the table's next; else what is wrong with it.
+// Adds the next row of the table and returns NULL, or tells what is wrong with the line.
 static const char *add_row(Sweep *sweep, const char *line) {
     double numbers[COLUMNS];
     int n = sweep->n_rows;
@@ -51,7 +51,7 @@ void sweep_sizes(const char *token, int64_t sizes[SWEEP_SIZES]) {
     memcpy(sizes, token[0] ? own : practice, sizeof own);
 }
 
-// What is sealed: the model's sizes and the rows. How many bytes.
+// Writes the text to seal: the model's sizes and the rows. Returns the number of bytes.
 static size_t sealed_text(const Sweep *sweep, const char *token, char text[SEALED_TEXT]) {
     int64_t sizes[SWEEP_SIZES];
     size_t used = 0;

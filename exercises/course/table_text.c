@@ -1,4 +1,4 @@
-// table_text.c -- lines, numbers and seals of tables that are handed in.
+// table_text.c -- lines, numbers and seals of submitted tables.
 #include "exercises/course/table_text.h"
 
 #include <math.h>

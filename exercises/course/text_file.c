@@ -1,5 +1,5 @@
-// text_file.c -- small files, whole, and texts of strangers made harmless. Opening never waits (a
-// FIFO) and, in a stranger's folder, never leads elsewhere (a link).
+// text_file.c -- reads small files as a whole, and makes strangers' texts harmless. Opening a file
+// never blocks (on a FIFO) and never follows a link in a stranger's folder.
 #include "exercises/course/text_file.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static int open_in(const char *folder, const char *name) {
     return file;
 }
 
-// Up to `most` bytes and one more; the count, or -1.
+// Reads up to `most` + 1 bytes. Returns the count, or -1.
 static ssize_t read_all(int file, char *text, size_t most) {
     size_t used = 0;
     while (used < most + 1) {
@@ -89,8 +89,8 @@ Status file_write(const char *folder, const char *name, const void *bytes, size_
 }
 
 // ---- strangers' bytes ---------------------------------------------------------------------------
-// How many bytes the UTF-8 sequence at `text` has; 0: it is none. Overlong forms, surrogates and
-// what lies beyond U+10FFFF are none.
+// The number of bytes of the UTF-8 sequence at `text`; 0: invalid, which includes overlong forms,
+// surrogates and code points beyond U+10FFFF.
 static int sequence_length(const unsigned char *text) {
     static const struct {
         unsigned char first, last, second_first, second_last;
@@ -110,8 +110,8 @@ static int sequence_length(const unsigned char *text) {
     return 0;
 }
 
-// Control characters, ends of lines, what turns the direction of what follows, tags that nobody
-// sees, and what XML refuses as no characters.
+// False for control characters, line separators, marks of text direction, invisible tags, and code
+// points that XML does not allow.
 static bool is_harmless(const unsigned char *text, int length) {
     static const struct {
         uint32_t first, last;

@@ -15,7 +15,7 @@ Draw timed_draw(const Draw *draw, int fixed) {
     if (draw->run >= fixed) return own;
     own.state[0] = UINT64_C(0x9e3779b97f4a7c15);
     own.state[1] = (uint64_t)draw->run + 1;
-    for (int i = 0; i < 8; i++) draw_between(&own, 0, 1); // few bits become many
+    for (int i = 0; i < 8; i++) draw_between(&own, 0, 1); // mixes seeds that differ in few bits
     return own;
 }
 
@@ -47,7 +47,7 @@ static void draw_times(TimedCase *timed, Draw *draw) {
     if (timed->rows == 1) slowest = whole - containers;
     timed->slowest = (timed->heaviest + (int)draw_between(draw, 1, timed->rows - 1)) % timed->rows;
     for (int i = 0; i < timed->rows; i++) {
-        int place = 3 * i % 8; // no two rows take nearly the same
+        int place = 3 * i % 8; // keeps the times of rows well apart
         weights[i] = i == timed->slowest ? 0 : 200 + 45 * place + draw_between(draw, 0, 20);
         sum += weights[i];
     }

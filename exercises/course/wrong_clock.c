@@ -1,4 +1,4 @@
-// wrong_clock.c -- mistakes about clocks, by name, and what they make of two readings.
+// wrong_clock.c -- mistakes about clocks, by name, and the time that each gets from two readings.
 #include "exercises/course/wrong_clock.h"
 
 const WrongClock wrong_clocks[WRONG_CLOCKS] = {

@@ -1,5 +1,5 @@
-// flat_roofline.c -- asks the profiler's roofline: of its bounds only compute or memory, whose
-// machine has one bandwidth.
+// flat_roofline.c -- calls the profiler's roofline with a machine of one bandwidth, so that the
+// bound is only compute or memory.
 #include "exercises/scene/flat_roofline.h"
 
 #include <math.h>

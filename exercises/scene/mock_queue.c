@@ -1,5 +1,5 @@
-// mock_queue.c -- nothing runs: when work is queued, its end is known, because all before it has
-// one.
+// mock_queue.c -- nothing really runs: the end of queued work follows from the end of the work
+// before.
 #include "exercises/scene/mock_queue.h"
 
 // ---- lines -------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ MockTimes mock_times_read(const char *input) {
     return times;
 }
 
-// A hostile file asks for any number: from 0 to more bytes than any case has, nothing overflows.
+// Limits the bytes, because a hostile file may ask for any number: nothing overflows.
 static int64_t copy_ps(const MockTimes *times, int64_t bytes, int64_t ps_per_kilobyte) {
     const int64_t most = INT64_C(1) << 40;
     int64_t counted = bytes < 0 ? 0 : bytes < most ? bytes : most;
@@ -46,15 +46,15 @@ int64_t mock_copy_out_ps(const MockTimes *times, int64_t bytes) {
 }
 
 // ---- the queue ---------------------------------------------------------------------------------
-// The call takes the program so long; then the work begins when the device is free.
+// The program spends `call` in the call; then the work begins as soon as the device is free.
 static void enqueue(MockQueue *queue, int64_t call, int64_t work, VirtualTime *time) {
     virtual_time_work(time, call);
     queue->end = (queue->end > time->now ? queue->end : time->now) + work;
-    if (queue->end > INT64_MAX / 4) queue->end = INT64_MAX / 4; // a hostile file's
+    if (queue->end > INT64_MAX / 4) queue->end = INT64_MAX / 4; // for hostile files
 }
 
 static void note_part(MockQueue *queue, MockPart part) {
-    const int64_t most = 1000; // longer than any order that is right
+    const int64_t most = 1000; // longer than the right order
     if (queue->order % 10 != part && queue->order < most) queue->order = 10 * queue->order + part;
 }
 
@@ -96,7 +96,7 @@ void mock_copy_out_on(MockQueue *queue, int64_t bytes, VirtualTime *time) {
 static MockOrder order_of(int64_t digits) {
     if (digits == 123) return MOCK_ORDER_RIGHT;
     if (digits < 100) return MOCK_ORDER_PART;
-    bool each_once = digits < 1000 && digits / 100 != digits % 10; // neighbours differ anyway
+    bool each_once = digits < 1000 && digits / 100 != digits % 10; // neighbouring digits differ
     return each_once ? MOCK_ORDER_OTHER : MOCK_ORDER_MORE;
 }
 
@@ -104,7 +104,7 @@ static Status wait_until(MockQueue *queue, int64_t at, VirtualTime *time) {
     if (at > time->now) virtual_time_wait(time, at - time->now + queue->times.wake_up);
     if (at > queue->waited) queue->waited = at;
     if (queue->warmed_up == 0) queue->warmed_up = queue->launches;
-    if (queue->order) queue->awaited_order = order_of(queue->order); // waiting twice is as once
+    if (queue->order) queue->awaited_order = order_of(queue->order); // waiting twice is fine
     queue->order = 0;
     bool failed = queue->failed;
     queue->failed = false;

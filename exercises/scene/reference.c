@@ -1,7 +1,7 @@
-// reference.c -- exercises 02 to 04 by the library: a dry run of the layer itself says how many
-// multiply-adds and bytes it has, the profiler's roofline what they are bound by. There is no
-// formula of a layer here; an activation counts 1 an element, which is the textbook's rule and not
-// the library's. It belongs to the grader; no student's file is linked with it.
+// reference.c -- exercises 02 to 04 by the library: a dry run of the layer itself gives its
+// multiply-adds and bytes, the profiler's roofline the bound. No layer's formula is here, except
+// that an activation counts 1 per element, which is the textbook's rule and not the library's. Only
+// the grader links this file, never a student's program.
 #include "exercises/support/reference.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "exercises/support/reference_roofline.h"
 #include "layers/cost.h"
 
-// What the exercises' tables have a line for. The library can count more.
+// The types in the exercises' tables. The library can count more.
 static const struct {
     const char *type;
     bool activation;
@@ -20,8 +20,8 @@ static const struct {
                    {"Dropout", false},   {NULL, false}};
 
 typedef struct Count {
-    Shape shape;   // of what comes to the next layer
-    int64_t flops; // of the batch
+    Shape shape;   // shape of the next layer's input
+    int64_t flops; // for the whole batch
     Traffic traffic;
 } Count;
 
@@ -39,7 +39,7 @@ static Status count_ops(const Layer *layer, bool activation, Count *count) {
     return status ? status : layer_output_shape(layer, count->shape, &count->shape);
 }
 
-// A container that is not in the tables is unknown, too, whatever its children.
+// Adds a layer's counts. A container that is not in the tables is unknown, whatever its children.
 static Status count_layer(const Layer *layer, Count *count) {
     Status status = STATUS_OK;
     for (int i = 0; known_types[i].type; i++)
@@ -51,8 +51,8 @@ static Status count_layer(const Layer *layer, Count *count) {
     return status;
 }
 
-// In a context of its own, so that nothing of it is seen in the caller's. Of a model that has no
-// count the status is the answer, and nothing is pending.
+// Counts in a context of its own, so that the caller's does not change. If a model has no count,
+// the status is the answer, and no error is pending.
 static Status count_model(const Layer *model, Shape input, Count *count) {
     *count = (Count){.shape = input};
     Context *context = context_new();
@@ -83,7 +83,7 @@ Status reference_count_bytes(const Layer *model, Shape input, Traffic *traffic) 
 }
 
 // ---- the roofline -------------------------------------------------------------------------------
-static bool is_ceiling(double value) { return value > 0.0; } // NaN is none
+static bool is_ceiling(double value) { return value > 0.0; } // false for NaN
 
 Status reference_roofline(const RooflineInput *input, RooflineResult *result) {
     FlatWork work = {input->flops, input->bytes, input->peak_flops_per_second,

@@ -1,4 +1,4 @@
-// timed_model.c -- which layer is which, and the time that each is said to take.
+// timed_model.c -- numbers the layers, and lets each take its set time.
 #include "exercises/scene/timed_model.h"
 
 #include "exercises/support/input.h"
@@ -75,9 +75,9 @@ const Layer *timed_model_layer(const TimedModel *timed, int64_t number) {
 }
 
 // ---- time passes -------------------------------------------------------------------------------
-// An eighth of it is waited for other threads: a processor's clock stands still meanwhile.
+// An eighth of the time is spent waiting for other threads, while a processor's clock stands still.
 static void work(TimedModel *timed, int64_t microseconds, bool *warm, VirtualTime *time) {
-    const int64_t picoseconds = 1000000; // of a microsecond
+    const int64_t picoseconds = 1000000; // per microsecond
     if (!*warm) microseconds += timed->times.cold_us;
     *warm = true;
     int64_t all = microseconds * picoseconds, waited = all / TIMED_WAITING_PART;
@@ -85,7 +85,7 @@ static void work(TimedModel *timed, int64_t microseconds, bool *warm, VirtualTim
     virtual_time_work(time, all - waited);
 }
 
-// A layer's children follow it: its own time, then theirs.
+// A layer takes its own time, then that of its children, which follow it in `layers`.
 void timed_model_forward(TimedModel *timed, int64_t number, VirtualTime *time) {
     if (!timed_model_layer(timed, number)) return;
     const Layer *layer = timed->layers[number].layer;

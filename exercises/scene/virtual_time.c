@@ -1,5 +1,5 @@
-// virtual_time.c -- one counter of picoseconds, shown as every clock of the system; schedules of
-// work; and how both are written in a line.
+// virtual_time.c -- one counter of picoseconds behind all clocks of the system; schedules of work;
+// and the text form of both.
 #include "exercises/scene/virtual_time.h"
 
 #include "exercises/support/input.h"
@@ -11,7 +11,7 @@ VirtualTime virtual_time_start(VirtualClock clock) {
     return (VirtualTime){.clock = clock};
 }
 
-// What a hostile file asks for may be any number: time ends at half of what an integer holds.
+// Adds times. A hostile file may ask for any number, so time ends at half of the largest integer.
 static int64_t later(int64_t time, int64_t by) {
     const int64_t end = INT64_MAX / 2;
     return by > end - time ? end : time + by;
@@ -82,7 +82,7 @@ bool virtual_time_read(VirtualTime *time, clockid_t id, struct timespec *now) {
     time->readings++;
     int64_t idle = time->idle + 1;
     virtual_time_work(time, time->clock.reading_ps);
-    if (idle > FEW_IN_A_ROW) // someone waits for a step: time passes ever faster until it is there
+    if (idle > FEW_IN_A_ROW) // a program polls for a step: time speeds up until the step
         virtual_time_work(time, INT64_C(1000) << (idle < 40 ? idle : 40));
     time->idle = idle;
     *now = timespec_of(read_ns(time, source, step));
@@ -97,7 +97,7 @@ bool virtual_time_step(const VirtualTime *time, clockid_t id, struct timespec *s
 }
 
 // ---- work ---------------------------------------------------------------------------------------
-// A well-mixed function of seed and number (the finalizer of splitmix64).
+// Mixes seed and number well (the finalizer of splitmix64).
 static uint64_t mix(uint64_t seed, uint64_t number) {
     uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + number * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -124,7 +124,7 @@ static void pass(int64_t ps, int64_t asleep_percent, VirtualTime *time) {
     virtual_time_work(time, ps - asleep);
 }
 
-// A million runs that all take the same are one.
+// A million runs of equal time are added at once.
 void virtual_work_run(VirtualWork *work, int64_t times, VirtualTime *time) {
     int64_t all;
     if (is_even(work) && !__builtin_mul_overflow(work->base_ps, times, &all)) {

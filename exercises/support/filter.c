@@ -1,5 +1,5 @@
 // filter.c -- the lists of system calls, and the small programs (BPF) that the kernel runs for each
-// call. What no list names ends a worker with SIGSYS; of a compiler it is allowed.
+// call. A call that is in no list ends a worker with SIGSYS; a compiler may make it.
 #include "exercises/support/filter.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-enum { ARCHITECTURE = AUDIT_ARCH_X86_64, FOREIGN_CALL = 0x40000000 }; // from there on: x32's
+enum { ARCHITECTURE = AUDIT_ARCH_X86_64, FOREIGN_CALL = 0x40000000 }; // from there on: x32
 #elif defined(__aarch64__)
 enum { ARCHITECTURE = AUDIT_ARCH_AARCH64, FOREIGN_CALL = 0x40000000 };
 #else
@@ -24,8 +24,7 @@ enum { ARCHITECTURE = 0, FOREIGN_CALL = 0 };
 #endif
 
 // clang-format off
-// While a worker starts: the loader, the C library. A constructor of a student's runs under it,
-// too.
+// Calls while a worker starts: by the loader, the C library, and a student's constructors.
 static const int for_start[] = {
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_close, SYS_fstat, SYS_newfstatat, SYS_statx,
     SYS_lseek, SYS_pread64, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getcwd, SYS_mmap,
@@ -37,9 +36,9 @@ static const int for_start[] = {
     SYS_getegid, SYS_seccomp,
 };
 
-// While it runs a student's function: what is open stays open, and nothing can be added to it.
-// qsort asks how much memory there is, the engine how many processors; abort sets and sends its
-// signal.
+// Calls while it runs a student's function: open files stay open, and nothing else can be opened.
+// qsort asks for the size of memory, the engine for the number of processors; abort sets and sends
+// its signal.
 static const int for_run[] = {
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_fstat, SYS_munmap, SYS_mremap, SYS_madvise,
     SYS_brk, SYS_futex, SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_sysinfo,
@@ -47,9 +46,9 @@ static const int for_run[] = {
     SYS_rt_sigreturn, SYS_restart_syscall, SYS_getpid, SYS_gettid, SYS_exit, SYS_exit_group,
 };
 
-// What Landlock of some kernels lets pass. A compiler has no use for any of it; the linker makes
-// its output executable (chmod), and does not mind that it may not. Its session and group are how
-// it is ended; io_uring makes calls that no filter sees; shared memory and queues would outlive it.
+// Calls that some kernels' Landlock lets pass. A compiler needs none of them; the linker makes its
+// output executable (chmod), and accepts a refusal. We end a compiler by its session and group;
+// io_uring makes calls that no filter sees; shared memory and queues would outlive the compiler.
 static const int compiler_refused[] = {
     SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
     SYS_pidfd_send_signal, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
@@ -62,7 +61,7 @@ static const int compiler_refused[] = {
     SYS_sched_setparam, SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
 };
 
-// Calls that only x86-64 still has.
+// Old calls that only x86-64 has.
 #if defined(__x86_64__)
 static const int old_for_start[] = {
     SYS_arch_prctl, SYS_access, SYS_readlink, SYS_stat, SYS_lstat, SYS_time,
@@ -76,15 +75,15 @@ static const int old_for_start[] = {SYS_read}, old_for_run[] = {SYS_read};
 static const int old_compiler_refused[] = {SYS_kill};
 #endif
 // clang-format on
-// Where the headers are older; these numbers are the same everywhere.
+// For older headers; these numbers are the same on all processors.
 enum { CALL_OPENAT2 = 437, CALL_PIDFD_GETFD = 438, FIRST_UNKNOWN = 451 };
 
-typedef struct Refusal { // with an error that is known to be taken for an answer
+typedef struct Refusal { // a call, and an error that its callers can handle
     int call, error;
 } Refusal;
 
 static const Refusal start_refuses[] = {
-    {SYS_clone3, ENOSYS}, // its flags lie in memory, where no filter sees them
+    {SYS_clone3, ENOSYS}, // its flags are in memory, where no filter sees them
     {SYS_ioctl, ENOTTY},        {SYS_fcntl, EINVAL}, {SYS_get_mempolicy, EPERM},
     {SYS_set_mempolicy, EPERM}, {SYS_mbind, EPERM},  {SYS_membarrier, EPERM},
 #if defined(__x86_64__)
@@ -93,10 +92,10 @@ static const Refusal start_refuses[] = {
 };
 
 static const Refusal run_refuses[] = {
-    {SYS_openat, EACCES}, // the engine does without what it would like to know of the machine
+    {SYS_openat, EACCES}, // the engine can do without facts about the machine
     {SYS_ioctl, ENOTTY},     {SYS_lseek, ESPIPE}, {SYS_newfstatat, ENOSYS},
     {SYS_mprotect, EPERM},   {SYS_fcntl, EINVAL}, {SYS_get_mempolicy, EPERM},
-    {SYS_membarrier, EPERM}, {SYS_dup, EMFILE}, // perror does without
+    {SYS_membarrier, EPERM}, {SYS_dup, EMFILE}, // perror can do without it
 };
 
 // ---- steps -------------------------------------------------------------------------------------
@@ -112,12 +111,12 @@ static void end_with(Filter *filter, unsigned verdict) {
     add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict));
 }
 
-// The next `steps` are passed over unless what was loaded is `value`.
+// Skips the next `steps` instructions unless the loaded word is `value`.
 static void only_if(Filter *filter, unsigned value, unsigned char steps) {
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, steps));
 }
 
-// Passed over where one of `bits` is set, or where none is.
+// Skips them if one of `bits` is set (only_without), or if none is set (only_with).
 static void only_without(Filter *filter, unsigned bits, unsigned char steps) {
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, steps, 0));
 }
@@ -125,7 +124,7 @@ static void only_with(Filter *filter, unsigned bits, unsigned char steps) {
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, steps));
 }
 
-static size_t argument(int index, int half) { // little endian, both of them
+static size_t argument(int index, int half) { // both processors are little endian
     return offsetof(struct seccomp_data, args) + 8 * (size_t)index + 4 * (size_t)half;
 }
 
@@ -169,7 +168,8 @@ static void add_call_with(Filter *filter, int call, int index, uint64_t value) {
     end_with(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-// To itself, as abort sends it, and no other. In bubblewrap it has another number, and is alone.
+// Allows abort's signal to the process itself, to no other. In bubblewrap its id differs, and it is
+// alone.
 static void add_abort(Filter *filter, bool alone) {
     only_if(filter, SYS_tgkill, 6);
     load(filter, argument(alone ? 2 : 0, 0));
@@ -180,7 +180,7 @@ static void add_abort(Filter *filter, bool alone) {
     end_with(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-// A thread is refused softly: a library then does without.
+// Refuses a thread with an error, so that a library continues without it.
 static void add_thread(Filter *filter) {
     only_if(filter, SYS_clone, 4);
     load(filter, argument(0, 0));
@@ -197,17 +197,16 @@ static void make_start(const char *program, Filter *filter) {
     ALLOW(for_start);
     ALLOW(old_for_start);
     REFUSE(start_refuses);
-    only_if(filter, SYS_openat, 4); // reading files only
+    only_if(filter, SYS_openat, 4); // open files only for reading
     load(filter, argument(2, 0));
     only_without(filter, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY), 1);
     end_with(filter, SECCOMP_RET_ALLOW);
     end_with(filter, SECCOMP_RET_KILL_PROCESS);
     add_thread(filter);
-    add_call_with(filter, SYS_prlimit64, 2, 0); // limits may be read, not set
+    add_call_with(filter, SYS_prlimit64, 2, 0); // read limits, not set them
     add_abort(filter, !program);
-    // The one execve of this path, known by its address: after it, nothing of the program knows
-    // that address.
-    static const int of_bubblewrap[] = {SYS_execve, SYS_wait4}; // it waits under this filter, too
+    // Only one execve of this path, recognised by its address, which the new program does not know.
+    static const int of_bubblewrap[] = {SYS_execve, SYS_wait4}; // bubblewrap waits under this, too
     if (program)
         add_call_with(filter, SYS_execve, 0, (uint64_t)(uintptr_t)program);
     else
@@ -219,7 +218,7 @@ static void make_run(Filter *filter) {
     ALLOW(for_run);
     ALLOW(old_for_run);
     REFUSE(run_refuses);
-    only_if(filter, SYS_mmap, 4); // memory, no file
+    only_if(filter, SYS_mmap, 4); // memory, not a file
     load(filter, argument(3, 0));
     only_with(filter, MAP_ANONYMOUS, 1);
     end_with(filter, SECCOMP_RET_ALLOW);
@@ -228,7 +227,7 @@ static void make_run(Filter *filter) {
     end_with(filter, SECCOMP_RET_KILL_PROCESS);
 }
 
-// Truncating what was opened for reading only: Landlock sees it from its third version on.
+// Refuses to truncate files opened for reading, which Landlock checks only from version 3 on.
 static void add_truncation(Filter *filter, int call, int flags) {
     only_if(filter, (unsigned)call, 5);
     load(filter, argument(flags, 0));
@@ -242,24 +241,24 @@ static void make_compiler(Filter *filter) {
     refuse_each(filter, compiler_refused, sizeof compiler_refused / sizeof compiler_refused[0]);
     refuse_each(filter, old_compiler_refused,
                 sizeof old_compiler_refused / sizeof old_compiler_refused[0]);
-    only_if(filter, SYS_clone, 4); // processes, but no world of their own
+    only_if(filter, SYS_clone, 4); // processes, but no new namespaces
     load(filter, argument(0, 0));
     only_without(filter, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET, 1);
     end_with(filter, SECCOMP_RET_ALLOW);
     end_with(filter, SECCOMP_RET_ERRNO | EPERM);
     refuse(filter, SYS_clone3, ENOSYS);
-    refuse(filter, CALL_OPENAT2, ENOSYS); // its flags lie in memory, too
+    refuse(filter, CALL_OPENAT2, ENOSYS); // its flags are in memory, too
     refuse(filter, CALL_PIDFD_GETFD, EPERM);
     add_truncation(filter, SYS_openat, 2);
 #if defined(__x86_64__)
     add_truncation(filter, SYS_open, 1);
 #endif
-    only_if(filter, SYS_prlimit64, 4); // its own limits
+    only_if(filter, SYS_prlimit64, 4); // only its own limits
     load(filter, argument(0, 0));
     only_if(filter, 0, 1);
     end_with(filter, SECCOMP_RET_ALLOW);
     end_with(filter, SECCOMP_RET_ERRNO | EPERM);
-    // What later kernels have added (changing modes and times anew, 452 and on) is not there.
+    // Calls of later kernels (new ways to change modes and times, 452 and on) do not exist here.
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1));
     end_with(filter, SECCOMP_RET_ERRNO | ENOSYS);
     end_with(filter, SECCOMP_RET_ALLOW);

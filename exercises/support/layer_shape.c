@@ -1,9 +1,9 @@
-// layer_shape.c -- a layer's output shape, by running it where nothing is computed.
+// layer_shape.c -- finds a layer's output shape by running it on the meta device.
 #include "exercises/support/layer_shape.h"
 
 #include "tensor/context.h"
 
-// The caller has the status, and may go on.
+// Clears the error: the caller has the status, and may go on.
 static Status taken(Status status) {
     error_clear();
     return status;
@@ -17,7 +17,7 @@ Status layer_output_shape(const Layer *layer, Shape in, Shape *out) {
     Tensor *x = tensor_new(in, DTYPE_FLOAT32);
     Scope *scope = x ? scope_open() : NULL;
     no_grad_begin();
-    Tensor *y = scope ? layer_forward((Layer *)layer, x) : NULL; // a forward changes no layer
+    Tensor *y = scope ? layer_forward((Layer *)layer, x) : NULL; // a forward pass changes no layer
     if (y) *out = tensor_shape(y);
     no_grad_end();
     scope_close(scope);

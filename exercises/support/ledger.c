@@ -1,5 +1,5 @@
-// ledger.c -- a list of live blocks. What is not on it is never handed to free(), so that a mistake
-// is counted and the program goes on.
+// ledger.c -- a list of live blocks. A block that is not in it never reaches free(), so that a
+// mistake is counted and the program goes on.
 #include "exercises/support/ledger.h"
 
 #include <errno.h>
@@ -12,11 +12,10 @@
 
 enum { GUARD_BYTES = 32 };
 
-// Written behind each block: as doubles not a number, so that who reads there computes nothing
-// else.
+// The guard behind each block. Its bytes read as doubles are NaN, which spoils any result.
 static unsigned char guard_byte(size_t i) { return i % 8 < 6 ? 0xa5 : i % 8 == 6 ? 0xf9 : 0xff; }
 
-// AddressSanitizer, where the worker is linked with it, has guards of its own, and tells more.
+// With AddressSanitizer we need no guards: its own guards report more.
 void __asan_poison_memory_region(const volatile void *start, size_t bytes) __attribute__((weak));
 static size_t guard_bytes(void) { return __asan_poison_memory_region ? 0 : GUARD_BYTES; }
 
@@ -28,7 +27,7 @@ typedef struct Block {
 static struct {
     Block *blocks;
     size_t capacity;
-    int64_t fail_at; // 0: never
+    int64_t fail_at; // number of the request to refuse; 0: none
     LabLedger ledger;
 } state;
 
@@ -62,7 +61,7 @@ static bool room_for_one_more(void) {
     return true;
 }
 
-// Counts a request; false: this one fails.
+// Counts a request; false: the request must fail.
 static bool request(void) {
     state.ledger.requests++;
     bool refused = state.ledger.requests == state.fail_at || !room_for_one_more();
@@ -79,7 +78,7 @@ static void *enter(void *start, size_t bytes) {
     return start;
 }
 
-// The newest first: most blocks do not live long. -1: not live.
+// Finds a block, newest first, because most blocks are freed soon. -1: not live.
 static int64_t find(const void *start) {
     int64_t i = state.ledger.live - 1;
     while (i >= 0 && state.blocks[i].start != start) i--;

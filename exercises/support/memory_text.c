@@ -1,14 +1,14 @@
-// memory_text.c -- events of memory as words, and back.
+// memory_text.c -- converts memory events to words, and back.
 #include "exercises/support/memory_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char letters[] = "pgoaw"; // by MemoryKind; ? is none of them, in a free
+static const char letters[] = "pgoaw"; // by MemoryKind; a free may have ?, no kind
 enum { NO_KIND = 250 };
 
-// What a free's bytes hold: the size of a pointer, which is what people take for the block's.
+// The bytes field of a free: the size of a pointer, which people mistake for that of the block.
 enum { MEANINGLESS_BYTES = 8 };
 
 static bool read_number(const char **at, int64_t *number) {
@@ -19,7 +19,7 @@ static bool read_number(const char **at, int64_t *number) {
     return found;
 }
 
-// One word, of ids from event->id to *last. NULL: it is none.
+// Reads one word, for ids from event->id to *last. NULL: not a word.
 static const char *read_word(const char *at, AllocationEvent *event, int64_t *last) {
     *event = (AllocationEvent){.is_free = *at == '-'};
     at += event->is_free;
@@ -58,14 +58,14 @@ int64_t memory_text_read(const char *text, AllocationEvent *events, int64_t most
     return count;
 }
 
-// How many events from the first on are alike but for ids that count upwards.
+// The number of events, from the first on, that differ only in ids that count upwards.
 static int64_t alike(const AllocationEvent *events, int64_t count) {
     int64_t n = 1;
     while (n < count && events[n].id > events[n - 1].id && events[n].id - 1 == events[n - 1].id &&
            events[n].bytes == events[0].bytes && events[n].kind == events[0].kind &&
            events[n].is_free == events[0].is_free)
         n++;
-    return n < 3 ? 1 : n; // two are shown as two
+    return n < 3 ? 1 : n; // two events are written as two words
 }
 
 void memory_text_write(const AllocationEvent *events, int64_t count, char *text, size_t size) {

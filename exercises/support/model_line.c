@@ -1,14 +1,14 @@
-// model_line.c -- the models of exercises' cases: model texts, with a limit, and with layers that
-// nobody was told about. One of those is named as if it were known, one has three parameters, one
-// holds others and has a parameter itself.
+// model_line.c -- the models of exercises' cases: model texts, with a size limit, and with layers
+// unknown to students. One of those has a familiar name, one has three parameters, and one holds
+// other layers and has a parameter itself.
 #include "exercises/support/model_line.h"
 
 #include "layers/files/model_text.h"
 #include "tensor/context.h"
 
-enum { MOST_PARAMETERS = 1 << 28 }; // with values: a gibibyte
+enum { MOST_PARAMETERS = 1 << 28 }; // a gibibyte of values
 
-// Uniform between 0.5 and 1.5.
+// Adds a parameter with uniform values between 0.5 and 1.5.
 static Status add_parameter(Layer *self, const char *name, Shape shape) {
     Tensor *tensor = tensor_new_as(shape, DTYPE_FLOAT32, MEM_PARAMETER);
     if (tensor && tensor_fill_uniform(tensor, 0.5f, 1.5f)) {
@@ -29,7 +29,7 @@ static const LayerAttribute mystery_attributes[] = {
 };
 
 static Tensor *mystery_forward(Layer *self, Tensor *const in[], int n_in) {
-    (void)n_in; // one, layer_forward has seen to it
+    (void)n_in; // always 1: layer_forward checks it
     return tensor_mul(in[0], self->parameters[0].tensor);
 }
 
@@ -119,8 +119,8 @@ static const ModelTextLayer strange[] = {
     {.name = NULL},
 };
 
-// A line can ask for more than a machine has. So it is read where values take no memory first, in a
-// context of its own: the caller's ledger and random numbers see nothing of it.
+// A line can ask for more memory than a machine has. So it is read on the meta device first, in a
+// context of its own, which leaves the caller's ledger and random numbers alone.
 static Status check_size(const char *text) {
     Context *context = context_new();
     if (!context) return error_status();

@@ -1,5 +1,5 @@
-// remote_clock.c -- the clocks of the system and work that takes time, as a student's code sees
-// them: each reading is the grader's.
+// remote_clock.c -- the system's clocks and the work that takes time, as a student's code sees
+// them: the grader gives each reading.
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// remote_device.c -- the mock device as a student's code sees it (mock_device.h): handles here, the
-// queue and its times with the grader. Calls that are to fail, fail here: the grader hears nothing.
+// remote_device.c -- the mock device as a student's code sees it (mock_device.h): the handles are
+// here, the queue and its times in the grader. Calls that shall fail never reach the grader.
 #include <string.h>
 
 #include "exercises/support/mock_device.h"
@@ -14,7 +14,7 @@ struct MockDevice {
 struct MockKernel {
     char nothing;
 };
-struct MockEvent { // never used again, so that a handle that was freed stays what it was
+struct MockEvent { // never reused, so that a freed handle stays recognisable
     int64_t number;
 };
 
@@ -23,9 +23,9 @@ static const MockKernel kernel;
 static MockEvent events[MOST_EVENTS];
 
 static struct {
-    int64_t events_made, no_event; // since remote_device_start; which one fails, from 1
+    int64_t events_made, no_event; // since remote_device_start; the one that fails, from 1
     int64_t calls, refused;
-    Status status; // of the refused call
+    Status status; // status of the refused call
     RemoteDeviceCall refused_call;
 } state;
 
@@ -43,7 +43,7 @@ int64_t remote_device_events(void) { return state.events_made; }
 int64_t remote_device_calls(void) { return state.calls; }
 RemoteDeviceCall remote_device_refused(void) { return state.refused_call; }
 
-// Counts a call; what it is to return instead of being made, or STATUS_OK.
+// Counts a call. STATUS_OK: make it; else the status to return instead.
 static Status begin(RemoteDeviceCall call) {
     if (++state.calls != state.refused) return STATUS_OK;
     state.refused_call = call;

@@ -1,19 +1,19 @@
-// remote_failures.c -- makes the calls of a student's function fail, each in its turn, and looks at
-// what the function makes of it. How often it calls what is the function's own business.
+// remote_failures.c -- makes each call of a student's function fail in turn, and checks how the
+// function reacts. The function may make any number of calls.
 #include "exercises/support/ledger.h"
 #include "exercises/support/remote.h"
 
 enum { MOST_TRIES = 256 };
 
-typedef struct Failures { // as they are answered
+typedef struct Failures { // the values of the answer
     Status status;
     int64_t ignored_call, ignored_allocation, blocks_left;
 } Failures;
 
 static struct {
-    int64_t left; // calls until one fails; 0: none does
+    int64_t left; // calls until one fails; 0: none fails
     bool failed;
-    bool broken, went_on; // by a call of the engine; another call of it followed
+    bool broken, went_on; // an engine call failed; another engine call followed
 } calls;
 
 bool remote_fails(void) {
@@ -30,7 +30,7 @@ bool remote_breaks(const char *call) {
     return true;
 }
 
-// The n-th call of the engine fails, or the n-th allocation; *failed: it came to that.
+// Makes engine call number `call` fail, or that allocation; *failed: it was reached.
 static Status attempt(Status (*function)(void *), void *argument, int64_t call, int64_t allocation,
                       bool *failed, int64_t *blocks_left) {
     lab_ledger_start();
@@ -43,7 +43,7 @@ static Status attempt(Status (*function)(void *), void *argument, int64_t call, 
     if (ledger.live > *blocks_left) *blocks_left = ledger.live;
     calls.left = 0;
     lab_ledger_start();
-    error_clear(); // the function has told
+    error_clear(); // the function has reported it
     return status;
 }
 

@@ -1,5 +1,5 @@
-// remote_layers.c -- models whose layers take time, and the counts of exercises 02 to 04: layers
-// run here, where nothing is computed; what they take and cost, the grader says.
+// remote_layers.c -- models whose layers take time, and the counts of exercises 02 to 04. Layers
+// run here on the meta device; the grader decides their times and counts.
 #include <string.h>
 
 #include "autograd/tape.h"
@@ -47,7 +47,7 @@ Layer *remote_model(const char *text, Shape *input) {
     ledger->live = ledger->peak = (MemoryUse){.total = 0};
     ledger->live_host_bytes = ledger->live_storages = 0;
     ledger->first_live = NULL;
-    ledger->references = 1 << 20; // never the last: what is forgotten is not freed
+    ledger->references = 1 << 20; // never the last reference, so nothing is freed
     model.count = 0;
     enter(made);
     return made;
@@ -101,14 +101,14 @@ Status reference_roofline(const RooflineInput *input, RooflineResult *result) {
 }
 
 // ---- autograd, where nothing is trained --------------------------------------------------------
-// A parameter may say that it wants a gradient, and nobody records what would lead to one: what
-// forward keeps for backward is what exercise 08 asks for, and is not to be had by running it.
-// Where exercise 10's worker brings autograd itself, these give way.
+// A parameter may want a gradient, but no tape is recorded: exercise 08 asks for the tensors that
+// forward keeps for backward, and a student must not get them by running a model. In exercise 10's
+// worker the real autograd replaces these weak functions.
 __attribute__((weak)) Status autograd_enable(void) { return STATUS_OK; }
 
 __attribute__((weak)) Tape *tape_current(void) { return NULL; }
 
-// Nor is a layer ever marked to be run again.
+// No layer is marked for recomputing either.
 __attribute__((weak)) bool autograd_recomputing(void) { return false; }
 __attribute__((weak)) Recompute *recompute_new(Recompute of) { return (void)of, NULL; }
 __attribute__((weak)) void recompute_release(Recompute *self) { (void)self; }

@@ -1,5 +1,5 @@
-// remote_training.c -- the parts of a training step, run here, where nothing is computed, and told:
-// what each takes, the grader says. Only exercise 10's worker has them, and autograd with them.
+// remote_training.c -- the parts of a training step: they run here on the meta device, and the
+// grader decides their times. Only exercise 10's worker has them, and autograd with them.
 #include "exercises/support/remote.h"
 #include "exercises/support/worker.h"
 

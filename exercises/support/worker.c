@@ -1,5 +1,5 @@
-// worker.c -- the program around a student's function: inputs in, frames out. It knows no answer;
-// what it sends is judged elsewhere, and so is the way it ends.
+// worker.c -- the program around a student's function: inputs in, frames out. It knows no answers;
+// the grader judges its frames and its end.
 #include "exercises/support/worker.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@ enum { MOST_INPUT = 4096, GUARD = 512 };
 
 Status exercise_call(const char *input, Answer *answer);
 
-// The run at hand, and a note that may come once more before it is sent: a million runs of the work
-// in a row are one frame. Zeros before and after it: who writes beyond an array writes there first.
+// The current run, and a note that may repeat before it is sent: a million runs of the work are one
+// frame. The zeros around it are guards: code that writes beyond an array hits them first.
 static struct {
     uint64_t before[GUARD];
     Answer now;
@@ -33,7 +33,7 @@ static struct {
 // ---- guards ------------------------------------------------------------------------------------
 _Noreturn void worker_overrun(void) { _exit(WORKER_OVERRUN); }
 
-// What a compiler's own guards of the stack call, in place of the C library's.
+// The compiler's stack guards call this in place of the C library's function.
 _Noreturn void __stack_chk_fail(void);
 _Noreturn void __stack_chk_fail(void) { worker_overrun(); }
 
@@ -57,7 +57,7 @@ static void read_all(void *bytes, size_t count) {
     for (size_t at = 0; at < count;) {
         ssize_t part = read(WORKER_CHANNEL, (char *)bytes + at, count - at);
         if (part < 0 && errno == EINTR) continue;
-        if (part <= 0) _exit(WORKER_SETUP_FAILED); // the grader has gone
+        if (part <= 0) _exit(WORKER_SETUP_FAILED); // the grader is gone
         at += (size_t)part;
     }
 }
@@ -126,7 +126,7 @@ static void fail(const char *what) {
     _exit(WORKER_SETUP_FAILED);
 }
 
-// From here on nothing can be opened: what the library wants to know of the machine, it asks now.
+// After this nothing can be opened, so the library asks for facts about the machine now.
 static void give_up_calls(void) {
     Filter filter;
     context_set_device(device_meta());
@@ -147,14 +147,14 @@ static bool read_input(char text[MOST_INPUT]) {
 
 int main(void) {
     static char printed[BUFSIZ], text[MOST_INPUT];
-    setvbuf(stdout, printed, _IOLBF, sizeof printed); // what was printed before a crash is seen
+    setvbuf(stdout, printed, _IOLBF, sizeof printed); // so that output before a crash is not lost
     read_all(&own.now.hello, sizeof own.now.hello);
     if (own.now.hello.flags & WORKER_FILTERED) give_up_calls();
     for (; read_input(text); own.now.run++) {
-        error_clear(); // of the run before
+        error_clear(); // left by the previous run
         if (exercise_call(text, &own.now) != STATUS_OK) fail(error_message());
         send(FRAME_END, 0);
         fflush(stdout);
     }
-    _exit(0); // nothing that was left behind to run at exit
+    _exit(0); // skips all functions registered to run at exit
 }
