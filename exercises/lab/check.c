@@ -1,4 +1,4 @@
-// check.c -- ./lab check: grades what is there, shows the first failure, keeps the best score.
+// check.c -- ./lab check: grades the student's files, shows a failure, and keeps the best score.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static void count_cases(const ExerciseResult *result, CheckCount *count) {
     }
 }
 
-// What teaches most comes first: a failure, then what is not written yet, then what is not
-// answered.
+// The most instructive case comes first: a failure, then an unwritten function, then a missing
+// answer.
 static const CaseResult *first_failure(const ExerciseResult *result) {
     static const CaseState last[] = {CASE_NOT_IMPLEMENTED, CASE_MISSING};
     for (int i = 0; i < result->n_cases; i++) {
@@ -43,7 +43,7 @@ static void failure_page(const Lab *lab, const GradeResult *grade, const Exercis
     screen_failure(page, &failure);
 }
 
-// "also       linear_512_b64 FAIL   relu_free WITHHELD": a word on each of the others.
+// "also       linear_512_b64 FAIL   relu_free WITHHELD": a word for each other case.
 static void others_page(const ExerciseResult *result, const CaseResult *shown, Page *page) {
     bool any = false;
     for (int i = 0; i < result->n_cases; i++) {
@@ -85,7 +85,7 @@ static void exercise_page(Lab *lab, const GradeResult *grade, const ExerciseResu
         passed_page(result, count.passed, page);
         note_page(result, page);
     }
-    // What was practice is shown with the way to it: that is what it is for.
+    // Practice cases are shown with their formula, because practice is for learning.
     for (int i = 0; (!failure || lab->options.all) && i < result->n_cases; i++) {
         if (result->cases[i].state == CASE_PASSED) continue;
         failure_page(lab, grade, result, &result->cases[i], page);
@@ -132,7 +132,7 @@ static void remember(Lab *lab, const ExerciseResult *result) {
              failure && failure->mistake ? failure->mistake : "");
 }
 
-// A check is worth more than its score file: where that cannot be written, one line says so.
+// A check succeeds even if the score file cannot be written; one line then says so.
 static void keep(const Lab *lab) {
     if (progress_write(lab->folder, &lab->progress)) {
         lab_refuse(0, "%s", error_message());
@@ -203,7 +203,7 @@ int command_check(Lab *lab) {
     }
     int shown = lab_show(&page);
     if (!shown && count.broken > 0) return LAB_FILE;
-    // A skeleton is no failure of a whole check, but of the exercise that was asked for it is.
+    // A skeleton is a failure only if its exercise was requested, not in a check of everything.
     bool failed = count.failed > 0 || (exercise && count.skipped > 0);
     return shown ? shown : failed ? LAB_FAILED : LAB_DONE;
 }

@@ -1,5 +1,5 @@
-// command.c -- what the commands of lab share: their options, read with getopt_long from one table
-// that the help comes from, too; the exercise that is meant, its file, complaints.
+// command.c -- shared by the commands of lab: their options, which getopt_long and the help take
+// from one table; the requested exercise, its file, error messages.
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ int lab_show(Page *page) {
 // ---- options ------------------------------------------------------------------------------------
 enum { MOST_OPTIONS = 16, FIRST_OPTION = 256 };
 
-// Every command has these.
+// The options of every command.
 static const LabOption common[] = {
     {"files", "DIR", "the student's files (exercises)", offsetof(LabOptions, files), 0, 0},
     {"help", NULL, "this text", offsetof(LabOptions, help), 0, 0},

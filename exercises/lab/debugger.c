@@ -1,5 +1,5 @@
-// debugger.c -- builds the worker as a check does, hands it to gdb, stopped in the student's
-// function, and answers it as a check does.
+// debugger.c -- builds the worker as a check does, runs it in gdb with a breakpoint at the
+// student's function, and answers it as a check does.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool say(void *to, const void *bytes, size_t count) {
     return send(*(const int *)to, bytes, count, MSG_NOSIGNAL) == (ssize_t)count;
 }
 
-// Until the worker has gone.
+// Serves the worker until it has ended.
 static Status talk(int channel, const CaseRun *run) {
     char piece[4096];
     Dialogue dialogue = {.runs = run, .n_runs = 1, .say = say, .to = &channel};
@@ -59,7 +59,7 @@ static int debug(const char *function, const Build *build, const CaseRun *run) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         return lab_refuse(LAB_FILE, "--gdb: no channel to the program: %s", strerror(errno));
     fflush(stdout);
-    signal(SIGINT, SIG_IGN); // it is for gdb
+    signal(SIGINT, SIG_IGN); // only gdb handles it
     pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);

@@ -19,11 +19,11 @@ static void put_flag(JsonWriter *json, const char *key, bool flag) {
 }
 
 // ---- result.json: a case ------------------------------------------------------------------------
-// Values as text: a reader of JSON may keep 53 bits only, and knows neither NaN nor words.
+// Writes values as text, because readers of JSON may keep only 53 bits, and know no NaN or words.
 static void put_values(JsonWriter *json, const CaseResult *result) {
     char text[VALUE_TEXT];
     const CaseRun *run = result->asked;
-    if (result->sealed) { // what the student wrote, no more
+    if (result->sealed) { // only the student's answer
         if (result->value < 0) return;
         const ExpectedValue *own = &run->values[result->value];
         put_text(json, "value", own->name);
@@ -184,7 +184,7 @@ void format_gradescope(const Result *result, JsonWriter *json) {
 }
 
 // ---- Autolab ------------------------------------------------------------------------------------
-typedef struct Sum { // of the cases of one exercise, which follow each other
+typedef struct Sum { // sums over the successive cases of one exercise
     const char *exercise;
     int cases, passed, points, most;
 } Sum;
@@ -202,7 +202,7 @@ static Sum sum_from(const Result *result, int first) {
     return sum;
 }
 
-// "02_count_flops": letters and digits of our own names, and no colon.
+// Writes "02_count_flops": letters, digits and underscores, no colon.
 static void put_key(WholeFile *file, const char *exercise) {
     for (const char *c = exercise; *c; c++) {
         bool plain =

@@ -45,7 +45,7 @@ void format_junit(const Result *result, WholeFile *file) {
 }
 
 // ---- TAP 13, which Debian's prove reads ---------------------------------------------------------
-// A `#` in a description would begin a directive.
+// Escapes `#`, which would begin a directive in a description.
 static void put_description(WholeFile *file, const char *text) {
     while (*text) {
         int bytes = text_printable_bytes(text);
@@ -57,7 +57,7 @@ static void put_description(WholeFile *file, const char *text) {
     }
 }
 
-// Each line of it is a comment.
+// Writes each line as a comment.
 static void put_comment(WholeFile *file, const char *text) {
     while (*text) {
         size_t length = strcspn(text, "\n");
@@ -84,7 +84,7 @@ void format_tap(const Result *result, WholeFile *file) {
 }
 
 // ---- Markdown as GitHub shows it: a table and the failures --------------------------------------
-// Text that means nothing else in a cell: every ASCII punctuation may be escaped.
+// Writes a text without markup: Markdown allows an escape before any ASCII punctuation.
 static void put_cell(WholeFile *file, const char *text) {
     while (*text) {
         int bytes = text_printable_bytes(text);
@@ -95,7 +95,7 @@ static void put_cell(WholeFile *file, const char *text) {
     }
 }
 
-// A block of code, by indentation: no run of backticks within can end it.
+// Writes a block of code by indentation, which no run of backticks in the text can end.
 static void put_block(WholeFile *file, const char *text) {
     whole_file_print(file, "\n");
     while (*text) {

@@ -1,4 +1,4 @@
-// formats.c -- what the formats need, from a grade that was just made; and the list of formats.
+// formats.c -- makes a Result from a finished grade; and the list of formats.
 #include "exercises/lab/formats.h"
 
 #include <limits.h>

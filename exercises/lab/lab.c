@@ -1,4 +1,4 @@
-// lab.c -- the program that students use: which commands there are, and how one is found.
+// lab.c -- the program that students use: the table of commands, and finding a command.
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -97,7 +97,7 @@ static void print_help(void) {
 }
 
 // ---- where we are ------------------------------------------------------------------------------
-// Everything is found from the project's root, so paths of the user's are made absolute first.
+// The program runs in the project's root, so it makes the user's paths absolute first.
 static const char *absolute(const char *path, char *room) {
     char here[PATH_MAX];
     if (!path || path[0] == '/' || strcmp(path, "-") == 0 || !getcwd(here, sizeof here))
@@ -106,7 +106,7 @@ static const char *absolute(const char *path, char *room) {
     return length < PATH_MAX ? room : path;
 }
 
-// The root is where the program lies, or above its build folder.
+// The root is the program's folder, or the one above its build folder.
 static bool enter_root(void) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -140,7 +140,7 @@ static int run(Lab *lab, const Command *command) {
     options->output = absolute(options->output, rooms[1]);
     options->secret = absolute(options->secret, rooms[2]);
     options->recorded = absolute(options->recorded, rooms[5]);
-    if (options->peaks && access(options->peaks, F_OK) == 0) // else the name of a known machine
+    if (options->peaks && access(options->peaks, F_OK) == 0) // else it names a known machine
         options->peaks = absolute(options->peaks, rooms[4]);
     if (is_grade) lab->argument = absolute(lab->argument, rooms[3]);
     if (!enter_root()) return lab_refuse(LAB_FILE, "exercises/: not found from this program");
@@ -154,7 +154,7 @@ static int run(Lab *lab, const Command *command) {
     return command->run(lab);
 }
 
-// A reader that has had enough is no failure of ours.
+// A closed pipe is no failure of ours.
 static int flush(int status) {
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE || errno == 0) return status;

@@ -1,10 +1,10 @@
-// list.c -- ./lab: what to read or type next, the exercises and how far each is. Nothing runs.
+// list.c -- ./lab: the next thing to read or type, and the progress of each exercise. Nothing runs.
 #include <stdio.h>
 #include <string.h>
 
 #include "exercises/lab/command.h"
 
-enum { READING_MINUTES = 15 }; // of reading.md
+enum { READING_MINUTES = 15 }; // time to read reading.md
 
 static const char *state_words(const Exercise *exercise, const ProgressEntry *entry) {
     if (!entry || entry->last < 0) return "not started";
@@ -46,7 +46,7 @@ static bool is_started(const Lab *lab, const Exercise *exercise) {
     return entry && strcmp(state_words(exercise, entry), "not started") != 0;
 }
 
-// Whoever has written no code yet has perhaps not read any either.
+// A student who has written no code yet may not have read any either.
 static void first_step(const Lab *lab, Page *page) {
     for (int i = 0; i < exercise_count; i++)
         if (!exercises[i]->answers && is_started(lab, exercises[i])) return;
@@ -55,7 +55,7 @@ static void first_step(const Lab *lab, Page *page) {
     page_end_line(page);
 }
 
-// What to read and to write for an exercise that is not begun, and how long that takes.
+// The files to read and to write for an exercise not yet begun, and the time that it takes.
 static void begin_step(const Lab *lab, const Exercise *next, Page *page) {
     char file[96];
     lab_file_name(next, file, sizeof file);
@@ -95,7 +95,7 @@ static void next_steps(const Lab *lab, Page *page) {
     page_end_line(page);
 }
 
-// What the course's exercises add up to, or, beside that, those to stretch.
+// Sums over the course's exercises, or over the stretch exercises.
 static void sum_row(const Lab *lab, bool stretch, Page *page) {
     int points = 0, most = 0, minutes = 0;
     for (int i = 0; i < exercise_count; i++) {

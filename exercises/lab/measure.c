@@ -1,5 +1,5 @@
-// measure.c -- ./lab sweep and ./lab profile: what takes how long on this machine. Both measure in
-// real time, and nothing of it is graded as a time.
+// measure.c -- ./lab sweep and ./lab profile: real times on this machine. No grade depends on how
+// long they are.
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -20,13 +20,13 @@ SweepOptions sweep_defaults(void) {
     return (SweepOptions){.most_batch = 1024, .warmup = 5, .iterations = 31, .least_share = 0.85};
 }
 
-// The thread that measures computes all the time: when it is on no core, others run. Then what was
-// measured is theirs, too, and is measured again for a while.
+// The measuring thread computes all the time. If it was on no core, other work ran and spoiled the
+// times, so it measures again, for at most MOST_SECONDS.
 enum { MOST_SECONDS = 3 };
 static Status measure(Layer *model, int64_t batch, SweepOptions options, double *seconds) {
     Latency latency;
     int64_t sizes[SWEEP_SIZES];
-    sweep_sizes("", sizes); // of the input the same for every key
+    sweep_sizes("", sizes); // the size of the input is the same for every key
     Tensor *x = tensor_uniform_new(SHAPE(batch, sizes[0]), 0.0f, 1.0f);
     if (!x) return error_status();
     const double end = clock_seconds() + MOST_SECONDS;

@@ -1,6 +1,6 @@
-// mystery.c -- ./lab mystery SEED: a program in which one thing is wrong, measured; its profile
-// goes into a folder for the student to look at, its numbers into mystery.csv, which exercise 16
-// reads. What is planted shows in what is written, or nothing is written.
+// mystery.c -- ./lab mystery SEED: measures a program with one fault; writes its profile into a
+// folder for the student, and its numbers into mystery.csv, which exercise 16 reads. It writes
+// nothing unless the planted cause shows in the numbers.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static Status write_record(const Lab *lab, const MysteryRecord *record) {
     return whole_file_close(file);
 }
 
-// The record last: what it speaks of is then there.
+// Writes the record last, after the files that it describes.
 static Status write_all(const Lab *lab, const MysteryProfiles *both, const MysteryRecord *record) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/mystery", lab->folder);
@@ -73,7 +73,7 @@ static bool shows(const MysteryPlan *plan, const MysteryRecord *record) {
     return found.cause == plan->cause && found.place == plan->place;
 }
 
-// Other work on the machine can hide what is planted: then once more.
+// Measures until the planted cause shows, because other work on the machine can hide it.
 static int measure(const Lab *lab, int64_t seed, MysteryProfiles *both) {
     enum { TRIES = 5 };
     MysteryPlan plan = mystery_plan(seed);
@@ -105,7 +105,7 @@ static Status copy_file(const char *from, const char *to) {
     return status;
 }
 
-// The record last, as when it was measured.
+// Copies the record last, as write_all does.
 static Status copy_all(const Lab *lab, const MysteryRecord *record) {
     char from[PATH_MAX], to[PATH_MAX];
     snprintf(to, sizeof to, "%.4000s/mystery", lab->folder);
@@ -121,8 +121,8 @@ static Status copy_all(const Lab *lab, const MysteryRecord *record) {
     return write_record(lab, record);
 }
 
-// What somebody has measured on a quiet machine, with --files DIR: the program of a seed is the
-// same for everybody. It is taken where it shows what the seed plants.
+// Takes a record made on a quiet machine with --files DIR, since the program of a seed is the same
+// for everybody. The record must show the cause that the seed plants.
 static int take_recorded(const Lab *lab, int64_t seed) {
     char path[PATH_MAX], problem[CASE_LINE];
     MysteryPlan plan = mystery_plan(seed);

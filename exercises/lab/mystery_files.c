@@ -1,5 +1,5 @@
-// mystery_files.c -- the files in which a student looks for what is wrong with a mystery: a report,
-// a page, derivations, tables. Apart from the command, whose Page is of lines.
+// mystery_files.c -- the files in which a student looks for a mystery's fault: a report, a page,
+// derivations, tables. Separate from the command, which uses another type Page.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static Status print_explanation(const Profile *profile, FILE *file) {
     return explain_print(profile, "*", file);
 }
 
-// What prints into a FILE, as a whole file.
+// Writes the output of a function that prints into a FILE, as a whole file.
 static Status write_print(const Profile *profile, const char *path,
                           Status (*print)(const Profile *, FILE *)) {
     char *text = NULL;

@@ -1,5 +1,4 @@
-// mystery_model.c -- the network of a mystery, and what is planted in it. Not here: how it is
-// measured (mystery.c).
+// mystery_model.c -- the network of a mystery, and the planted causes. mystery.c measures it.
 #include "exercises/lab/mystery_model.h"
 
 #include <stdatomic.h>
@@ -18,8 +17,7 @@
 // ---- what may be wrong inside recall -----------------------------------------------------------
 enum { SCRATCH_BYTES = 8 << 20 };
 
-// A scratch buffer that is asked of the system each time, and given back: every page of it comes
-// with a fault.
+// Maps a new scratch buffer each time and unmaps it, so that every page costs a page fault.
 static void take_fresh_memory(const OpCall *call) {
     (void)call;
     const size_t bytes = SCRATCH_BYTES, page = (size_t)sysconf(_SC_PAGESIZE);
@@ -30,8 +28,8 @@ static void take_fresh_memory(const OpCall *call) {
     munmap(scratch, bytes);
 }
 
-// How many numbers lie above each of some thresholds: a counter for each part of the work, and the
-// counters side by side in one line of the caches.
+// Counts the numbers above each of some thresholds, with a counter for each part of the work. The
+// counters are side by side in one cache line.
 enum { PARTS = 2, THRESHOLDS = 24 };
 typedef struct Counting {
     const float *x;
@@ -53,7 +51,7 @@ static void count_side_by_side(const OpCall *call) {
     cpu_parallel((OpWork){.items = PARTS, .cost = 1e9, .together = 1}, count_above, &counting);
 }
 
-// Each part waits for its turn by sleeping, and looks again.
+// Each part of the work waits for its turn by sleeping repeatedly.
 static void sleep_and_look(void *argument, int64_t begin, int64_t end) {
     (void)argument, (void)begin, (void)end;
     for (int i = 0; i < 4; i++) nanosleep(&(struct timespec){.tv_nsec = 250000}, NULL);
@@ -99,7 +97,7 @@ KERNEL static Status recall_cpu(const OpCall *call, int64_t begin, int64_t end) 
     for (int64_t k = 0; k < r; k++)
         for (int64_t j = 0; j < n; j++) y[j] += kept[k * n + j];
     for (int64_t j = 0; j < n; j++) y[j] /= (float)r;
-    for (int64_t i = b - 1; i >= 0; i--) // the first row holds the mean until the last
+    for (int64_t i = b - 1; i >= 0; i--) // the first row holds the mean until the end
         for (int64_t j = 0; j < n; j++) y[i * n + j] = x[i * n + j] + y[j];
     return STATUS_OK;
 }
@@ -124,7 +122,7 @@ static const Op op_recall = {.name = "recall",
 typedef struct Recall {
     Layer layer;
     Cause cause;
-    int next; // of the blocks that are kept: each step looks at another
+    int next; // index of a kept block: each step reads another
 } Recall;
 
 static Tensor *recall_forward(Layer *self, Tensor *const in[], int n_in) {
@@ -139,8 +137,8 @@ static const LayerType recall_type = {.name = "Recall",
                                       .size = sizeof(Recall),
                                       .forward = recall_forward};
 
-// Where one of them is cold both read as much; and the cold one keeps so many such blocks that none
-// is in any cache when its turn comes again.
+// If one recall layer is cold, both read equally much, but the cold one keeps so many blocks that
+// none is still in a cache when its turn comes again.
 enum { ROWS = 64, BLOCK = 2 << 20 };
 static int64_t cold_blocks(int64_t cache) { return 2 + 2 * cache / BLOCK; }
 
@@ -162,7 +160,7 @@ static Layer *recall_new(int64_t features, Cause cause, int64_t rows, int64_t bl
 // ---- what a seed plants ------------------------------------------------------------------------
 static int among(Draw *draw, int a, int b) { return draw_between(draw, 0, 1) ? a : b; }
 
-// The causes in an order that seven seeds share.
+// Seven successive seeds share an order of the causes.
 static Cause draw_cause(int64_t seed) {
     Cause order[CAUSE_COUNT] = {CAUSE_STARVED_LOADER};
     DrawKey key = {.secret = "", .student = "", .seed = (uint64_t)((seed - 1) / CAUSE_COUNT)};
@@ -177,8 +175,8 @@ static Cause draw_cause(int64_t seed) {
 
 enum { BATCH = 32 };
 
-// Where nothing is planted fc1 and fc2 take about as long. Sizes are such that weights, gradients
-// and the optimizer's state fit a cache of 32 MB.
+// Without a planted cause fc1 and fc2 take about equally long. Weights, gradients and optimizer
+// state fit a cache of 32 MB.
 MysteryPlan mystery_plan(int64_t seed) {
     DrawKey key = {.secret = "", .student = "", .seed = (uint64_t)seed};
     Draw draw = draw_begin(key, "16", "network", 0);
@@ -210,7 +208,7 @@ static Layer *model_new(const MysteryPlan *plan, int64_t cache) {
     Layer *model = sequential_new();
     int64_t in = plan->inputs;
     bool much = plan->cause == CAUSE_COLD_CACHE;
-    for (int i = 0; i < 2 && model; i++) { // a block is three places
+    for (int i = 0; i < 2 && model; i++) { // a block has three places
         int64_t out = plan->hidden[i];
         int recall = PLACE_RECALL1 + 3 * i;
         bool here = recall == plan->place;
@@ -228,8 +226,8 @@ static Layer *model_new(const MysteryPlan *plan, int64_t cache) {
     return NULL;
 }
 
-// Blank images: what is in them changes no time. A loader that starves its step reads them 16 times
-// as wide and as high as the model looks at, and has no thread of its own to do so meanwhile.
+// Blank images, since their content changes no time. A loader that starves its step reads images 16
+// times as wide and high as the model needs, without a thread that prefetches them.
 static Status make_loader(const MysteryPlan *plan, MysteryProgram *program) {
     bool starved = plan->cause == CAUSE_STARVED_LOADER;
     Dataset *images = &program->images;

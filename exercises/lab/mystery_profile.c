@@ -1,5 +1,5 @@
-// mystery_profile.c -- profiles a mystery's program, with two threads and with one, and takes from
-// both what the record keeps.
+// mystery_profile.c -- profiles a mystery's program, with two threads and with one, and makes the
+// record from both profiles.
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static Status ceilings(const Machine *given, Machine *machine) {
     return STATUS_OK;
 }
 
-// Of everything but the last level, which is no cache.
+// The bytes of all levels but the last, which is not a cache.
 static int64_t cache_bytes(const Machine *machine) {
     return machine->n_levels > 1 ? machine->levels[machine->n_levels - 2].bytes : 0;
 }
@@ -33,7 +33,7 @@ static Status measure(const MysteryPlan *plan, MysteryOptions options, int threa
     how.iterations = options.iterations;
     if (options.iterations > 0) how.warmup = 2;
     how.loader = program.loader;
-    how.probe_seconds = -1.0; // what would help is the student's to say
+    how.probe_seconds = -1.0; // no advice: the student shall find it
     if (!status)
         status = profile_training(program.model, optimizer_defaults(OPTIMIZER_ADAM), program.x,
                                   program.labels, how, profile);
@@ -63,7 +63,7 @@ static const ProfileLayer *find_layer(const Profile *profile, const char *path) 
     return NULL;
 }
 
-// What a place takes of a step.
+// The seconds of a step that a place takes.
 static double seconds_of(const Profile *profile, int place) {
     const ProfileLayer *layer = find_layer(profile, place_words[place]);
     if (layer) return profile_layer_seconds(layer);
@@ -83,7 +83,7 @@ static MysteryRow row_of(const MysteryProfiles *profiles, int place) {
     const Roofline *roofline = &phase->roofline;
     row.roof = roofline->roof_seconds;
     row.flops = (double)op_cost_total_flops(phase->cost);
-    if (roofline->memory_seconds > roofline->compute_seconds) // by counts alone, whatever the time
+    if (roofline->memory_seconds > roofline->compute_seconds) // by counts alone, not by time
         snprintf(row.memory, sizeof row.memory, "%s",
                  together->machine.levels[roofline->level].name);
     return row;

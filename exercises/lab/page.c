@@ -37,8 +37,8 @@ static void put_style(Page *page, PageStyle style, bool begin) {
 }
 
 // ---- characters and words ----------------------------------------------------------------------
-// Columns of the character at `s`. From U+1100 on (three bytes) some are wide; all are taken for
-// it.
+// The columns of the character at `s`. Some are wide from U+1100 on (three bytes); all of these
+// count as wide.
 static int columns_of(const char *s, int bytes) {
     return bytes == 4 || (bytes == 3 && (unsigned char)s[0] >= 0xE1 &&
                           !((unsigned char)s[0] == 0xE1 && (unsigned char)s[1] < 0x84))
@@ -74,7 +74,7 @@ static void put_word(Page *page, const char *s, const char *end) {
     }
 }
 
-// The words of [s, end), with the spaces between them where a line does not end.
+// Writes the words of [s, end), with the spaces between them unless a line ends there.
 static void put_words(Page *page, const char *s, const char *end) {
     while (s < end) {
         const char *word = s;
@@ -149,7 +149,7 @@ void page_lines(Page *page, PageStyle style, int indent, const char *text) {
     }
 }
 
-// Where the lines of prose that begin at `text` end: before an empty or indented one.
+// The end of the lines of prose that begin at `text`: before an empty or indented line.
 static const char *prose_end(const char *text) {
     const char *end = text + strcspn(text, "\n");
     while (*end && end[1] && end[1] != '\n' && !is_space(end[1])) end += 1 + strcspn(end + 1, "\n");
@@ -164,7 +164,7 @@ void page_paragraphs(Page *page, PageStyle style, int indent, const char *text) 
         page->column = 0;
         text += strspn(text, " ");
         if (text < end) put_spaces(page, page->indent);
-        if (as_it_is) page->indent += 4; // code goes on further in
+        if (as_it_is) page->indent += 4; // continued code is indented more
         put_style(page, style, true);
         put_words(page, text, end);
         put_style(page, style, false);

@@ -14,8 +14,7 @@
 #include "profiler/session/profiler.h"
 #include "tensor/context.h"
 
-// In place of support/layer_shape.c: here models are real ones, so their shapes are found by a dry
-// run.
+// Replaces support/layer_shape.c: these models hold real values, so a dry run finds their shapes.
 Status layer_output_shape(const Layer *layer, Shape in, Shape *out) {
     Context *context = dry_run_begin(layer);
     Tensor *x = context ? tensor_new(in, DTYPE_FLOAT32) : NULL;
@@ -26,7 +25,7 @@ Status layer_output_shape(const Layer *layer, Shape in, Shape *out) {
     scope_close(scope);
     tensor_free(x);
     if (context) dry_run_end(context);
-    error_clear(); // the caller has the status, and may go on
+    error_clear(); // the caller gets the status, and may go on
     return status;
 }
 
@@ -73,7 +72,7 @@ static Status time_forward(Layer *model, Tensor *x, LibraryNumbers *numbers) {
     return status;
 }
 
-// The ceilings are those that the report stands on, so that there is one machine on the screen.
+// Takes the ceilings from the report, so that the screen shows only one machine.
 static Status profile_step(Layer *model, Tensor *x, const char *peaks, FILE *report,
                            LibraryNumbers *numbers) {
     Machine machine;
@@ -90,7 +89,7 @@ static Status profile_step(Layer *model, Tensor *x, const char *peaks, FILE *rep
         take_ceilings(&profile.machine, numbers);
         numbers->parameter_bytes = profile.parameter_bytes;
         numbers->gradient_bytes = profile.measured.peak.category[MEM_GRADIENT];
-        numbers->optimizer_bytes = 8 * profile.trainable_parameters; // two numbers for each
+        numbers->optimizer_bytes = 8 * profile.trainable_parameters; // two numbers per parameter
         numbers->saved_bytes = profile.measured.saved_bytes;
     }
     profile_free(&profile);

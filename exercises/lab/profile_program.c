@@ -1,6 +1,6 @@
-// profile_program.c -- what ./lab profile runs: a real report, and beside the library's numbers
-// those of the student's functions, with the real clock and nothing in between. A program of its
-// own, linked with those of the student's files that compile.
+// profile_program.c -- the program that ./lab profile runs: it prints a real report, and the
+// numbers of the library beside those of the student's functions, with the real clock and without a
+// worker. It is linked with those of the student's files that compile.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "profiler/base/text.h"
 #include "tensor/context.h"
 
-// A file that does not compile is left out, and its function is then NULL.
+// The function of a file that does not compile is NULL.
 #pragma weak count_parameters
 #pragma weak count_flops
 #pragma weak count_bytes
@@ -55,14 +55,14 @@ static void real_row(const char *what, double yours, double library) {
     row(what, text_number(yours).s, text_number(library).s, same ? "same" : "DIFFERENT");
 }
 
-// Two measurements are never the same: what they are worth is whether they are alike.
+// Two measurements are never equal, so the row shows how close they are.
 static void time_row(const char *what, double yours, double library) {
     char verdict[32];
     snprintf(verdict, sizeof verdict, "%.2f x", yours / library);
     row(what, text_duration(yours).s, text_duration(library).s, verdict);
 }
 
-// Why there is no number; true: there is one.
+// True if there is a number; else prints why not.
 static bool is_there(const char *number, const char *what, bool linked, Status status) {
     char why[80];
     if (linked && !status) return true;
@@ -190,7 +190,7 @@ static Status compare(Bench *bench) {
     static void (*const parts[])(Bench *) = {counts, roof, times, memory, forward_pass};
     for (int i = 0; i < 5; i++) {
         parts[i](bench);
-        fflush(stdout); // what was said stays said if the next one crashes
+        fflush(stdout); // keeps the output if the next function crashes
         error_clear();
     }
     return STATUS_OK;

@@ -48,7 +48,7 @@ bool progress_take_key(Progress *progress, const char *key) {
 }
 
 // ---- reading -----------------------------------------------------------------------------------
-// Before there were keys there was a name: it has the key of a course without a secret.
+// Reads the key. An old file has only a name, which gets the key of a course without a secret.
 static void take_student(const json_t *root, Progress *progress) {
     const char *key = json_string_value(json_object_get(root, "key"));
     const char *student = json_string_value(json_object_get(root, "student"));

@@ -1,5 +1,5 @@
-// questions.c -- ./lab whoami takes the key that a course hands out; ./lab questions asks with its
-// numbers what is to be answered by hand. Answers go into by_hand.txt; ./lab check says which are
+// questions.c -- ./lab whoami takes the key that a course hands out; ./lab questions shows the
+// questions by hand with the key's numbers. Answers go into by_hand.txt; ./lab check says which are
 // right.
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ int command_whoami(Lab *lab) {
 }
 
 // ---- questions ----------------------------------------------------------------------------------
-// What stands after "key =" in the student's file; false: nothing.
+// Copies the text after "key =" in the student's file; false: none.
 static bool find_answer(const char *text, const char *key, char *answer, size_t size) {
     size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -93,7 +93,7 @@ static Status questions_of(const Lab *lab, const Exercise *exercise, const char 
     return status;
 }
 
-// The student's file; "" where there is none yet.
+// The text of the student's file; "" if there is no file yet.
 static char *read_answers(const Lab *lab) {
     char *text = file_read(lab->folder, "by_hand.txt", LAB_MOST_BYTES, NULL);
     if (text || error_status() != STATUS_IO) return text;
@@ -121,8 +121,8 @@ static void whose(const Lab *lab, Page *page) {
     page_end_line(page);
 }
 
-// A course without keys has names: the key is then made of the name alone. Who has a key of that
-// name keeps it.
+// In a course without keys a name suffices: the key is then made from the name alone. A key that
+// the student already has for that name stays.
 static Status take_student(Lab *lab) {
     const char *student = lab->options.student;
     char token[KEY_TOKEN], key[KEY_TEXT];
@@ -147,7 +147,7 @@ int command_questions(Lab *lab) {
     Status status = STATUS_OK;
     for (int i = 0; !status && i < exercise_count; i++)
         if ((!only || exercises[i] == only) &&
-            !exercises[i]->answers) // these ask in their contract
+            !exercises[i]->answers) // text exercises ask in their contract
             status = questions_of(lab, exercises[i], answers, &page, &count);
     memory_free(answers);
     if (!status) {

@@ -1,5 +1,4 @@
-// reset.c -- ./lab reset: puts a skeleton back, after what was written has been kept in
-// .lab/backup.
+// reset.c -- ./lab reset: restores a skeleton, after a backup of the student's file in .lab/backup.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +26,7 @@ static Status make_folder(const char *path) {
                      path, strerror(errno));
 }
 
-// A name that is not taken: .lab/backup/ex02_count_flops.c.2026-11-21-093000, then -1, -2 ...
+// An unused name: .lab/backup/ex02_count_flops.c.2026-11-21-093000, then -1, -2 ...
 static Status backup_path(const Lab *lab, const char *name, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%.3000s/.lab", lab->folder);
     Status status = make_folder(path);
@@ -47,7 +46,7 @@ static Status backup_path(const Lab *lab, const char *name, char path[PATH_MAX])
     return error_set(STATUS_IO, "%s: too many backups of one second. HINT: remove some", path);
 }
 
-// Keeps what the student wrote; *kept is "" where there was nothing, or the skeleton.
+// Backs up the student's file; `kept` is "" if there was no file, or only the skeleton.
 static Status keep(const Lab *lab, const char *name, const char *skeleton, size_t skeleton_size,
                    char kept[PATH_MAX]) {
     char path[PATH_MAX];

@@ -1,4 +1,4 @@
-// screen.c -- turns what the grader found into words, and the words into a screen.
+// screen.c -- turns a grader's result into words, and the words into a screen.
 #include "exercises/lab/screen.h"
 
 #include <stdarg.h>
@@ -62,14 +62,14 @@ static void compare_values(const CaseResult *result, Failure *failure, Relation 
     *relation = (Relation){{0}, {0}};
 }
 
-// Expected and got of a wrong value, or of a wrong status (then without a formula).
+// Fills in `expected` and `got` for a wrong value, or for a wrong status (then without a formula).
 static void fill_comparison(const CaseResult *result, Failure *failure) {
     const CaseRun *run = result->asked;
     bool wrong = result->state == CASE_WRONG;
     Relation relation = {{0}, {0}};
     if (result->value >= 0 && result->value < run->n_values) {
         compare_values(result, failure, &relation);
-        bool told = !run->values[result->value].recorded; // by the function: the formula is for it
+        bool told = !run->values[result->value].recorded; // sent, so the formula applies
         snprintf(failure->formula, sizeof failure->formula, "%s", told ? run->formula : "");
     } else {
         status_words(run->status, failure->expected, sizeof failure->expected);
@@ -84,7 +84,7 @@ static void fill_comparison(const CaseResult *result, Failure *failure) {
                  relation.difference[0] ? ", difference " : "", relation.difference);
 }
 
-// Of an answer that is sealed: the student's own, and which mistake it looks like.
+// For a sealed case, fills in only the student's answer and the mistake that it looks like.
 static void fill_sealed(const CaseResult *result, Failure *failure) {
     const CaseRun *run = result->asked;
     char text[VALUE_TEXT];
@@ -96,11 +96,11 @@ static void fill_sealed(const CaseResult *result, Failure *failure) {
     if (!result->mistake) snprintf(failure->likely, sizeof failure->likely, "no known pattern");
 }
 
-// Of any other end: the state's own text and the detail, unless the compiler's text says it, too.
+// For any other end, fills in the state's text and the detail, unless the compiler's text has it.
 static void fill_ending(const CaseResult *result, Failure *failure) {
     const char *text = case_state_text(result->state), *detail = result->detail;
     if (failure->compiler && strstr(failure->compiler, detail)) detail = "";
-    // Of a hidden case an exit status could tell the input.
+    // An exit status could reveal the input of a hidden case.
     if (result->definition->hidden && result->state == CASE_EXITED) detail = "";
     if (result->state == CASE_WITHHELD && result->definition->needs)
         snprintf(failure->got, sizeof failure->got, "%s: %s", text, result->definition->needs);
@@ -112,8 +112,8 @@ static void hide(Failure *failure) {
     failure->shown[0] = failure->asked[0] = failure->formula[0] = '\0';
     failure->expected[0] = failure->relation[0] = failure->value[0] = '\0';
     if (failure->state == CASE_WRONG) failure->got[0] = '\0';
-    if (failure->mistake[0] == '\0') failure->likely[0] = '\0'; // a difference tells something
-    failure->printed = NULL;                                    // it may be the input
+    if (failure->mistake[0] == '\0') failure->likely[0] = '\0'; // a difference reveals something
+    failure->printed = NULL;                                    // it may contain the input
 }
 
 // ---- where to look and what to type ------------------------------------------------------------
@@ -152,7 +152,7 @@ static void fill_mistake(const char *mistake, Failure *failure) {
              text ? text : "");
 }
 
-// A file that cannot be used fails as a whole: no case of it says more than another.
+// An unusable file fails as a whole: all its cases say the same.
 static void fill_file(Failure *failure) {
     failure->case_name = "";
     failure->shown[0] = failure->asked[0] = '\0';
@@ -219,7 +219,7 @@ static void header(Page *page, const Failure *failure) {
     page_end_line(page);
 }
 
-// The first lines of what the program wrote: for a look, not for a log.
+// Shows the first lines of the program's output, as a sample.
 static void printed(Page *page, const char *text) {
     enum { MOST_LINES = 5, MOST_COLUMNS = 2 * (PAGE_WIDTH - PAGE_LABEL) };
     const char *end = text ? text : "";
@@ -239,7 +239,7 @@ static void printed(Page *page, const char *text) {
 void screen_failure(Page *page, const Failure *failure) {
     char asked[CASE_LINE + 8] = "";
     if (failure->asked[0]) snprintf(asked, sizeof asked, "asked: %s", failure->asked);
-    // What stands beside expected and got begins in the same column.
+    // The remarks beside `expected` and `got` begin in the same column.
     int expected = (int)strlen(failure->expected), got = (int)strlen(failure->got);
     int widest = expected > got ? expected : got;
     int gap = widest <= 32 ? widest + 4 : 0;

@@ -1,5 +1,5 @@
-// screen_words.c -- words for a screen: how a wrong value stands to the right one, and of what a
-// compiler says the part that a beginner can use.
+// screen_words.c -- words for a screen: the relation of a wrong value to the right one, and the
+// part of a compiler's output that helps a beginner.
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void say_difference(double expected, double got, Relation *relation) {
 }
 
 static Relation integers(int64_t expected, int64_t got) {
-    enum { NEAR = 1000 }; // a difference of so much is shown as one
+    enum { NEAR = 1000 }; // the largest difference that is shown as a difference
     Relation relation = {{0}, {0}};
     char *text = relation.text;
     const size_t size = sizeof relation.text;
@@ -44,7 +44,7 @@ static Relation integers(int64_t expected, int64_t got) {
 
 static bool close_to(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
 
-// Factors that have a meaning: small whole numbers, prefixes of units, sizes.
+// True for factors with a meaning: small whole numbers, unit prefixes, sizes.
 static bool is_plain_factor(double factor, double *plain) {
     *plain = nearbyint(factor);
     if (*plain >= 2.0 && *plain <= 4096.0 && close_to(factor, *plain)) return true;
@@ -91,7 +91,7 @@ static bool contains(const char *line, size_t length, const char *what) {
     return memmem(line, length, what, strlen(what)) != NULL;
 }
 
-// Keeps the lines that say `kind` with the lines of source below each; false when there is none.
+// Keeps the lines with `kind` and the lines of source below each; false: there are none.
 static bool keep(const char *text, const char *kind, char *out) {
     int messages = 0, source = 0;
     size_t used = 0;
@@ -112,7 +112,7 @@ static bool keep(const char *text, const char *kind, char *out) {
     return messages > 0;
 }
 
-// What is kept only moves towards the beginning, so it may be written over what it is made from.
+// The kept lines only move towards the beginning, so keep can work in place.
 void compiler_shorten(char *text) {
     if (keep(text, "undefined reference", text) || keep(text, "error:", text)) return;
     (void)keep(text, "warning:", text);

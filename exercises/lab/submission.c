@@ -1,6 +1,6 @@
-// submission.c -- ./lab submit packs everything that is graded, with its SHA-256 sums and the
-// student's key: what is missing is said, and packed without; only the key may not be. ./lab grade
-// grades the files in a folder, and writes result.json with the formats that platforms read.
+// submission.c -- ./lab submit packs all graded files, with their SHA-256 sums and the student's
+// key. It reports missing files and packs without them, but not without a key. ./lab grade grades
+// the files in a folder, and writes result.json with the formats that platforms read.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { MOST_FILES = 64, NAME = 96, LARGE = 1 << 20 };
 
 // ---- the archive --------------------------------------------------------------------------------
 // ustar (POSIX.1-1988), in blocks of 512 bytes: a header and the content for each file, two empty
-// ones at the end. The same files give the same bytes, whoever packs them and whenever.
+// blocks at the end. Equal files give equal bytes, whoever packs them and whenever.
 enum { BLOCK = 512 };
 
 typedef struct TarHeader {
@@ -30,7 +30,7 @@ _Static_assert(sizeof(TarHeader) == BLOCK, "a header is one block");
 
 static const char nothing[BLOCK];
 
-// A file of that name (at most 99 characters) and content. Failures are whole_file_close's.
+// Adds a file; its name has at most 99 characters. whole_file_close reports failures.
 static void tar_add(WholeFile *archive, const char *name, const void *content, size_t size) {
     TarHeader header = {.mode = "0000644",
                         .user = "0000000",
@@ -41,7 +41,7 @@ static void tar_add(WholeFile *archive, const char *name, const void *content, s
                         .magic = {'u', 's', 't', 'a', 'r', '\0', '0', '0'}};
     snprintf(header.name, sizeof header.name, "%s", name);
     snprintf(header.size, sizeof header.size, "%011llo", (unsigned long long)size & 077777777777);
-    unsigned sum = 0; // of all bytes, with the sum itself taken for spaces
+    unsigned sum = 0; // sum of all bytes, with spaces in place of the sum itself
     const unsigned char *bytes = (const unsigned char *)&header;
     for (int i = 0; i < BLOCK; i++) sum += bytes[i];
     snprintf(header.checksum, sizeof header.checksum, "%06o", sum & 0777777);
@@ -50,7 +50,7 @@ static void tar_add(WholeFile *archive, const char *name, const void *content, s
     whole_file_write(archive, nothing, (BLOCK - size % BLOCK) % BLOCK);
 }
 
-// Once, after the last.
+// Ends the archive, after the last file.
 static void tar_end(WholeFile *archive) {
     for (int i = 0; i < 2; i++) whole_file_write(archive, nothing, BLOCK);
 }
@@ -67,7 +67,7 @@ static void list_add(FileList *list, const char *name) {
     if (list->count < MOST_FILES) snprintf(list->names[list->count++], NAME, "%s", name);
 }
 
-// What the exercises ask for: a file each, the answers by hand, and what cases need beside them.
+// Lists the required files: one for each exercise, the answers by hand, and the cases' other files.
 static void collect(FileList *list) {
     for (int i = 0; i < exercise_count; i++) {
         char name[NAME];
@@ -84,7 +84,7 @@ static void collect(FileList *list) {
 typedef struct Submission {
     const Lab *lab;
     WholeFile *archive;
-    Page page;      // what is said about it
+    Page page;      // the report to the student
     char *manifest; // owned
     size_t manifest_size;
     int packed;
@@ -118,7 +118,7 @@ static Status add_line(Submission *submission, const char *line) {
     return STATUS_OK;
 }
 
-// A comment to sha256sum -c.
+// Adds the key, on a line that sha256sum -c takes for a comment.
 static Status add_key(Submission *submission) {
     char line[KEY_TEXT + 16];
     snprintf(line, sizeof line, KEY_LINE "%s\n", submission->lab->progress.key);
@@ -199,7 +199,7 @@ int command_submit(Lab *lab) {
 }
 
 // ---- grading -----------------------------------------------------------------------------------
-// The key that the MANIFEST in a folder names; false: there is none.
+// Reads the key from the MANIFEST in a folder; false: there is none.
 static bool submission_key(const char *folder, char key[KEY_TEXT]) {
     char *text = file_read(folder, "MANIFEST", LARGE, NULL);
     bool found = text && strncmp(text, KEY_LINE, strlen(KEY_LINE)) == 0;
@@ -209,12 +209,12 @@ static bool submission_key(const char *folder, char key[KEY_TEXT]) {
         text_clean(key);
     }
     memory_free(text);
-    error_clear(); // files that were handed in one by one have none
+    error_clear(); // files handed in one by one have none
     return found;
 }
 
-// On a machine that is for one submission only, nothing of the secret is left when strangers' code
-// is compiled: that machine need not be able to keep it from files.
+// Deletes the secret on a machine that is for one submission only, before strangers' code is
+// compiled, because such a machine may be unable to protect files.
 static Status forget_secret(const char *path) {
     if (!path || unlink(path) == 0) return STATUS_OK;
     return error_set(STATUS_IO,
@@ -223,8 +223,8 @@ static Status forget_secret(const char *path) {
                      path, strerror(errno));
 }
 
-// Where results go into the submission's own folder: a stranger's link leads to another file, and a
-// pipe never opens.
+// Checks the results' names if they go into the submission's folder: a stranger's link leads to
+// another file, and a pipe never opens.
 static Status look_at_results(const char *folder) {
     for (int i = -2; i < format_count; i++) {
         const char *name = i >= 0 ? formats[i].file : i == -1 ? "times.json" : "result.json";

@@ -1,5 +1,5 @@
 // watch.c -- ./lab watch: checks again whenever a file is saved, and shows the first failure; keys
-// do what the commands do.
+// run commands.
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "exercises/lab/command.h"
 
 // ---- the terminal -------------------------------------------------------------------------------
-// It reads single keys, and is given back on leaving, by a signal that ends or stops the program,
-// by a crash. What a signal handler needs is static.
-static struct termios before;                 // what it was like
-static volatile sig_atomic_t taken, ended_by; // it is ours; the signal that asks to end
+// The terminal reads single keys. It is restored on leaving, on a signal that ends or stops the
+// program, and on a crash. Signal handlers need static variables.
+static struct termios before;                 // the original settings
+static volatile sig_atomic_t taken, ended_by; // we changed the terminal; the signal to end
 
 static void terminal_return(void) {
     if (taken) tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -34,7 +34,7 @@ static void set_keys(void) {
 
 static void on_end(int number) { ended_by = number; }
 
-// A crash, or a stop: given back before the system does what it always does.
+// On a crash or stop, restores the terminal before the system's default action.
 static void on_fatal(int number) {
     terminal_return();
     signal(number, SIG_DFL);
@@ -42,7 +42,7 @@ static void on_fatal(int number) {
 }
 
 static void handle(int number, void (*handler)(int)) {
-    struct sigaction action = {.sa_handler = handler}; // no SA_RESTART: poll returns
+    struct sigaction action = {.sa_handler = handler}; // without SA_RESTART poll returns
     sigemptyset(&action.sa_mask);
     action.sa_flags = handler == on_fatal ? SA_NODEFER : 0;
     sigaction(number, &action, NULL);
@@ -73,10 +73,10 @@ enum { SETTLE_MS = 60, LOOK_MS = 1000 }; // an editor writes in several steps; i
 
 typedef struct Watch {
     Lab *lab;
-    int current; // index of the exercise
+    int current; // index of the current exercise
     struct timespec seen;
     off_t seen_size;
-    int inotify; // -1: none, and the file's time is looked at
+    int inotify; // -1: none, so we check the file's time
 } Watch;
 
 static const Exercise *current(const Watch *watch) { return exercises[watch->current]; }
@@ -86,7 +86,7 @@ static void show(Page *page) {
     fflush(stdout);
 }
 
-// Title and keys; on a terminal, on a screen of its own.
+// Shows title and keys; a terminal is cleared first.
 static void begin_screen(const Watch *watch, Page *page) {
     char file[96];
     lab_file_name(current(watch), file, sizeof file);
@@ -109,7 +109,7 @@ static bool has_changed(Watch *watch) {
     struct stat found;
     lab_file_name(current(watch), file, sizeof file);
     snprintf(path, sizeof path, "%.3000s/%s", watch->lab->folder, file);
-    if (stat(path, &found) != 0) return false; // between two steps of an editor
+    if (stat(path, &found) != 0) return false; // between two steps of an editor's save
     bool same = found.st_mtim.tv_sec == watch->seen.tv_sec &&
                 found.st_mtim.tv_nsec == watch->seen.tv_nsec && found.st_size == watch->seen_size;
     watch->seen = found.st_mtim;
@@ -120,7 +120,7 @@ static bool has_changed(Watch *watch) {
 static void check(Watch *watch) {
     Page page = {.colour = watch->lab->colour};
     CheckCount count = {0};
-    (void)has_changed(watch); // what is saved from here on is news
+    (void)has_changed(watch); // later saves count as changes
     begin_screen(watch, &page);
     if (check_exercises(watch->lab, current(watch), &page, &count)) fail_into(&page);
     show(&page);
@@ -156,7 +156,7 @@ static void explain(Watch *watch) {
     show(&page);
 }
 
-// False: the program is to end.
+// Handles a key. False: the program shall end.
 static bool take_key(Watch *watch, char key) {
     static const struct {
         char key;
@@ -174,7 +174,7 @@ static void drain(int file) {
     }
 }
 
-// Until a key, a change, or a signal; false: the program is to end.
+// Waits until a key, a change, or a signal. False: the program shall end.
 static bool wait_once(Watch *watch) {
     struct pollfd files[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
                               {.fd = watch->inotify, .events = POLLIN}};
