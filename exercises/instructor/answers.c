@@ -1,5 +1,5 @@
-// answers.c -- the keys of a class, to hand out, and what each student has to answer by hand, to
-// keep: as tables and to read.
+// answers.c -- the keys of a class, to hand out, and each student's right answers by hand, to keep,
+// as tables and as text.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// archive.c -- what is the same for every archive: its kind is told by its bytes, its entries are
-// held to bounds and to names that stay in the folder, and gzip is undone. The formats tar and zip
-// have files of their own.
+// archive.c -- common to all archives: recognises the kind by its bytes, checks entries against the
+// limits and for names that leave the folder, and unpacks gzip. The formats tar and zip have their
+// own files.
 #include "exercises/instructor/archive.h"
 
 #include <stdint.h>
@@ -63,7 +63,7 @@ static const char *wrong_with(const char *name) {
     return NULL;
 }
 
-// "./a//b/" is "a/b", and so is what Windows writes as "a\b".
+// Turns "./a//b/" into "a/b", and also "a\b", as Windows writes it.
 static void make_plain(char name[ARCHIVE_NAME]) {
     char *out = name;
     for (char *c = name; *c != '\0'; c++)
@@ -82,7 +82,7 @@ static void make_plain(char name[ARCHIVE_NAME]) {
     *out = '\0';
 }
 
-// Two names that differ in letter case alone are one on many machines, but not here.
+// True if the name exists already. Letter case counts here, unlike on many machines.
 static bool is_there(const ArchiveWalk *walk, const char *name) {
     for (int i = 0; i < walk->n_names; i++)
         if (strcmp(walk->names[i], name) == 0) return true;
@@ -96,7 +96,7 @@ Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
     if (++walk->entries > ARCHIVE_MOST_ENTRIES)
         return archive_refuse(walk, "", "it holds too many files");
     make_plain(name);
-    bool itself = folder && !absolute && name[0] == '\0'; // "./", where tars begin
+    bool itself = folder && !absolute && name[0] == '\0'; // "./", the first entry of many tars
     const char *wrong = itself ? NULL : wrong_with(name);
     if (wrong == NULL && size > ARCHIVE_MOST_FILE) wrong = "is too large: 1 MB is the most";
     if (wrong == NULL && (walk->bytes += size) > ARCHIVE_MOST_BYTES)
@@ -108,8 +108,7 @@ Status archive_enter(ArchiveWalk *walk, char name[ARCHIVE_NAME], size_t size) {
 }
 
 // ---- gzip --------------------------------------------------------------------------------------
-// Unpacks one gzip member or several behind each other, as gzip itself does. NULL with an error
-// pending.
+// Unpacks one or more successive gzip members, as gzip itself does. NULL with an error pending.
 static char *unzip(const ArchiveWalk *walk, const char *bytes, size_t count, size_t *unpacked) {
     enum { MOST = ARCHIVE_MOST_BYTES };
     char *out = memory_new(MOST);

@@ -1,5 +1,5 @@
-// archive_tar.c -- walks over the blocks of 512 bytes of a tar archive (ustar, POSIX.1-1988; long
-// names as GNU and pax write them), trusting none of them.
+// archive_tar.c -- walks through the blocks of 512 bytes of a tar archive (ustar, POSIX.1-1988;
+// long names of GNU and pax), trusting none of them.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { BLOCK = 512, NAME = 100, PREFIX = 155 };
 
-typedef struct Header { // as it lies in the archive: text, padded with zeroes
+typedef struct Header { // as in the archive: text, padded with zeroes
     char name[NAME], mode[8], user[8], group[8], size[12], modified[12], checksum[8], type;
     char link[100], magic[6], version[2], user_name[32], group_name[32], major[8], minor[8];
     char prefix[PREFIX], rest[12];
@@ -18,7 +18,7 @@ _Static_assert(sizeof(Header) == BLOCK, "a header is one block");
 
 typedef struct Entry {
     char name[ARCHIVE_NAME];
-    char long_name[ARCHIVE_NAME]; // that an extra header has given the entry behind it; ""
+    char long_name[ARCHIVE_NAME]; // name of the next entry from an extra header; "": none
     char type;
     size_t size;
 } Entry;
@@ -30,7 +30,7 @@ static bool is_empty(const char *block) {
     return true;
 }
 
-// Octal digits, then a space or zero; false: anything else (such as GNU's binary sizes).
+// Reads octal digits, then a space or zero; false: anything else (such as GNU's binary sizes).
 static bool read_octal(const char *text, size_t width, uint64_t *value) {
     size_t i = 0;
     while (i < width && text[i] == ' ') i++;
@@ -49,7 +49,7 @@ static bool sum_is_right(const Header *header) {
     return read_octal(header->checksum, sizeof header->checksum, &told) && told == sum;
 }
 
-// NULL, or why an entry cannot be had.
+// Reads an entry's header. NULL, or the reason why the entry is refused.
 static const char *read_entry(const char *block, Entry *entry) {
     Header header;
     uint64_t size = 0;
@@ -63,14 +63,14 @@ static const char *read_entry(const char *block, Entry *entry) {
     entry->type = header.type;
     entry->size = (size_t)size;
     if (size > ARCHIVE_MOST_FILE) return "is too large: 1 MB is the most";
-    // Regular file, folder; headers that describe the next entry or all (pax), a long name (GNU).
+    // Allows regular files, folders, headers that describe entries (pax), and long names (GNU).
     if (header.type != '\0' && strchr("05xgL", header.type) == NULL)
         return "is a link, a device or something else that is no file";
     return NULL;
 }
 
-// pax: records "27 path=exercises/ex01.c\n", the number being the record's length. Of the other
-// records only `size` would change what is read here, and it is only written for large files.
+// Reads pax records "27 path=exercises/ex01.c\n", where the number is the record's length. Of other
+// records only `size` would matter here, and it is written only for large files.
 static const char *take_records(Entry *entry, const char *bytes) {
     for (size_t at = 0; at < entry->size;) {
         size_t length = 0, i = at;
@@ -110,7 +110,7 @@ static Status take_entry(ArchiveWalk *walk, Entry *entry, const char *bytes) {
     if (entry->long_name[0] != '\0') memcpy(entry->name, entry->long_name, ARCHIVE_NAME);
     entry->long_name[0] = '\0';
     size_t length = strlen(entry->name);
-    bool ends_so = length > 0 && entry->name[length - 1] == '/'; // all that old tars say
+    bool ends_so = length > 0 && entry->name[length - 1] == '/'; // old tars mark a folder so
     bool folder = entry->type == '5' || ends_so;
     if (folder && length > 0 && length + 1 < ARCHIVE_NAME && !ends_so)
         memcpy(entry->name + length, "/", 2);

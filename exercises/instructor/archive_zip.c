@@ -1,5 +1,5 @@
-// archive_zip.c -- reads a .zip from its central directory, as APPNOTE.TXT 6.3 has it: files that
-// are stored or deflated, nothing that is encrypted, split or ZIP64. zlib undoes the deflate.
+// archive_zip.c -- reads a .zip from its central directory (APPNOTE.TXT 6.3): stored or deflated
+// files, nothing encrypted, split or ZIP64. zlib inflates them.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +19,14 @@ typedef struct Zip {
 
 typedef struct ZipEntry {
     char name[ARCHIVE_NAME];
-    uint32_t crc, packed, size, local; // where the entry's own header lies
+    uint32_t crc, packed, size, local; // local: offset of the entry's own header
     unsigned method;
 } ZipEntry;
 
 static unsigned two(const unsigned char *at) { return at[0] | (unsigned)at[1] << 8; }
 static uint32_t four(const unsigned char *at) { return two(at) | (uint32_t)two(at + 2) << 16; }
 
-// The record at the end, behind which a comment may stand; false: there is none.
+// Finds the record at the end, which a comment may follow; false: there is none.
 static bool find_end(const Zip *zip, size_t *end) {
     for (size_t comment = 0; comment <= MOST_COMMENT && comment + END_BYTES <= zip->count;
          comment++) {
@@ -52,7 +52,7 @@ static const char *wrong_kind(const unsigned char *at) {
     return NULL;
 }
 
-// The entry of the directory at *at, which moves behind it. NULL, or why it cannot be had.
+// Reads the directory's entry at *at, and moves *at behind it. NULL, or the reason for refusing it.
 static const char *read_entry(const Zip *zip, size_t *at, size_t end, ZipEntry *entry) {
     const unsigned char *head = zip->bytes + *at;
     entry->name[0] = '\0';
@@ -72,8 +72,8 @@ static const char *read_entry(const Zip *zip, size_t *at, size_t end, ZipEntry *
     return wrong_kind(head);
 }
 
-// An entry's bytes lie behind a header of its own, which has to have the same name; the directory
-// lies behind all entries.
+// An entry's bytes follow its own header, which must have the same name; the directory follows all
+// entries.
 static const char *find_bytes(const Zip *zip, const ZipEntry *entry, size_t directory,
                               const unsigned char **bytes) {
     const unsigned char *head = zip->bytes + entry->local;
@@ -93,7 +93,7 @@ static const char *find_bytes(const Zip *zip, const ZipEntry *entry, size_t dire
 // ---- one file ----------------------------------------------------------------------------------
 static bool inflate_all(const unsigned char *bytes, const ZipEntry *entry, char *out) {
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = entry->packed};
-    unsigned char more; // that would be one byte too many
+    unsigned char more; // room to detect one byte too many
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
     stream.next_out = entry->size > 0 ? (Bytef *)out : &more;
     stream.avail_out = entry->size > 0 ? entry->size : 1;

@@ -1,5 +1,5 @@
-// asked.c -- which files the exercises ask for, and whether a file that a student's tools have
-// named is meant for one of them.
+// asked.c -- the files that the exercises ask for, and a test whether a file with a name from a
+// student's tools is meant for one of them.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,14 +31,14 @@ int asked_files(char names[STAGE_MOST_FILES][STAGE_NAME]) {
             if (definition->beside) ask_for(names, &count, definition->beside);
         }
     }
-    ask_for(names, &count, manifest); // which names the student's key
+    ask_for(names, &count, manifest); // contains the student's key
     return count;
 }
 
 // ---- what is meant -----------------------------------------------------------------------------
 static bool is_blank(char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; }
 
-// Takes " (1)", "-1" or " copy" off the end of a stem; its number, or -1: there is none.
+// Takes " (1)", "-1" or " copy" off the end of a stem; returns its number, or -1: there is none.
 static int take_mark(const char *stem, size_t *length) {
     size_t end = *length, begin;
     bool bracket = end > 0 && stem[end - 1] == ')';
@@ -57,7 +57,7 @@ static int take_mark(const char *stem, size_t *length) {
     return number;
 }
 
-// Whether both texts are the same, but for letter case, blanks and dashes.
+// True if the texts are equal except for letter case, blanks and dashes.
 static bool same_letters(const char *a, size_t a_length, const char *b, size_t b_length) {
     size_t i = 0, k = 0;
     for (;;) {
@@ -82,7 +82,7 @@ bool asked_is_meant(const char *asked, const char *name, int *copy) {
     while (all > 0 && own[all - 1] == ' ') own[--all] = '\0';
     const char *asked_end = end_of_stem(asked);
     if (strcmp(asked_end, ".c") == 0 && all > 6 && strcasecmp(own + all - 6, ".c.txt") == 0)
-        own[all - 4] = '\0'; // some editors save source as text
+        own[all - 4] = '\0'; // some editors add .txt to source files
     const char *end = end_of_stem(own);
     if (strcasecmp(asked_end, end) != 0) return false;
     size_t length = (size_t)(end - own), asked_length = (size_t)(asked_end - asked);

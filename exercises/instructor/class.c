@@ -1,5 +1,5 @@
-// class.c -- who is in a class: the entries of a folder of submissions, each with the student whose
-// it is, in an order that does not depend on the file system.
+// class.c -- the members of a class: assigns each entry of a folder of submissions to its student,
+// in an order that does not depend on the file system.
 #include "exercises/instructor/submissions.h"
 
 #include <dirent.h>
@@ -15,9 +15,9 @@
 #include "tensor/memory.h"
 
 enum { MOST_TEXT = 16 << 20 };
-static const char export_name[] = "submission_metadata.yml"; // Gradescope's
+static const char export_name[] = "submission_metadata.yml"; // from Gradescope
 
-// A name is one line of what can be read.
+// A name is one line of printable characters.
 void class_clean_name(char name[CLASS_NAME]) {
     text_clean(name);
     for (; *name; name++)
@@ -25,7 +25,7 @@ void class_clean_name(char name[CLASS_NAME]) {
 }
 
 // ---- members -----------------------------------------------------------------------------------
-// Capitals do not count: they do not in keys.
+// Letter case does not count, as in keys.
 Member *class_find(const Class *class, const char *student) {
     for (int i = 0; i < class->count; i++) {
         if (strcasecmp(class->members[i].student, student) == 0) return &class->members[i];
@@ -56,7 +56,7 @@ Member *class_add(Class *class, const char *student) {
 Status class_add_part(Member *member, const char *path, const char *name) {
     size_t one = sizeof *member->parts, had = (size_t)member->n_parts * one;
     member->too_many = member->too_many || member->n_parts == CLASS_PARTS;
-    if (member->too_many) return STATUS_OK; // which costs this student alone: stage.c refuses it
+    if (member->too_many) return STATUS_OK; // stage.c refuses this student's submission
     Part *grown = memory_resize(member->parts, had, had + one);
     if (grown == NULL) return error_status();
     member->parts = grown;
@@ -92,7 +92,7 @@ static int by_entry(const void *a, const void *b) {
     return strcmp(((const Skipped *)a)->entry, ((const Skipped *)b)->entry);
 }
 
-// Beside these folders lie the tables of the class.
+// True if the name is in use, by an earlier folder or by a table of the class beside it.
 static bool is_taken(const Class *class, int before, const char *folder) {
     if (strcmp(folder, "class.csv") == 0 || strcmp(folder, "gradebook.csv") == 0) return true;
     for (int i = 0; i < before; i++) {
@@ -101,7 +101,7 @@ static bool is_taken(const Class *class, int before, const char *folder) {
     return false;
 }
 
-// Names of folders: letters, digits and @._- stay; two that become the same get a number.
+// Makes names of folders: letters, digits and @._- stay; equal names get a number.
 static void name_folders(Class *class) {
     static const char safe[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@._-+";
@@ -147,7 +147,7 @@ static Status skip(Class *class, const char *entry, const char *why) {
     return STATUS_OK;
 }
 
-// Whether a folder holds the results that an earlier grading left beside the submissions.
+// True if a folder holds results that an earlier grading left beside the submissions.
 static bool is_result(const char *full) {
     char path[PATH_MAX];
     size_t length = strlen(full);
@@ -166,7 +166,7 @@ static Status take_in(Class *class, const EntryName *name, const char *full) {
     class_clean_name(student);
     Member *member = class_find(class, student);
     bool another = member != NULL && strcmp(member->platform_id, name->id) != 0;
-    if (another) { // two who are called the same: the platform's numbers tell them apart
+    if (another) { // two students of one name: the platform's numbers tell them apart
         member->shared = true;
         snprintf(student, sizeof student, "%.40s %.20s", name->student, name->id);
         class_clean_name(student);
@@ -180,7 +180,7 @@ static Status take_in(Class *class, const EntryName *name, const char *full) {
     return class_add_part(member, full, name->file);
 }
 
-// A link is a submission that will be refused.
+// Adds an entry of the folder; a link counts as a submission, which will be refused.
 static Status add_entry(Class *class, const char *path, const char *entry) {
     char full[PATH_MAX];
     struct stat what;
@@ -207,7 +207,7 @@ static void name_member(void *argument, const char *folder, const char *email, c
 
 static Status name_from_export(Class *class, const char *path) {
     char *text = file_read(path, export_name, MOST_TEXT, NULL);
-    if (text == NULL) { // most folders are no export
+    if (text == NULL) { // most folders are not exports
         if (error_status() != STATUS_IO) return error_status();
         error_clear();
         return STATUS_OK;
@@ -219,8 +219,8 @@ static Status name_from_export(Class *class, const char *path) {
 
 Status class_read(const char *path, Class *class) {
     *class = (Class){.possible = WRITTEN_NONE};
-    struct dirent **entries = NULL;                       // scandir's, of the system's memory
-    int count = scandir(path, &entries, NULL, alphasort); // of one name the first gets it
+    struct dirent **entries = NULL;                       // from scandir, in the system's memory
+    int count = scandir(path, &entries, NULL, alphasort); // sorted: the first gets the name
     if (count < 0) {
         return error_set(STATUS_IO, "%.300s: %s. HINT: a folder of submissions is expected", path,
                          strerror(errno));

@@ -1,10 +1,10 @@
-// entry.c -- whose an entry of a downloaded class is, by the name that the platform gave it:
+// entry.c -- finds the student of an entry in a downloaded class by the name from the platform:
 //
-//     Canvas   doejane_LATE_12345_67890_ex05_clock.c      of each file; _LATE_ only where it was
-//     Moodle   Jane Doe_123456_assignsubmission_file_     a folder, or what a file's name begins
+//     Canvas   doejane_LATE_12345_67890_ex05_clock.c      a file; _LATE_ only if it was late
+//     Moodle   Jane Doe_123456_assignsubmission_file_     a folder, or the start of a file's name
 //     with any      jane/  jane.zip  jane_ex05_clock.c
 //
-// GitHub's "assignment-jane" can only be told by a roster (roster.c).
+// GitHub's "assignment-jane" needs a roster (roster.c).
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void copy(char *to, size_t size, const char *from, size_t length) {
     to[length] = '\0';
 }
 
-// Reads "_123" and moves *at behind it; false where no digit follows.
+// Reads "_123" and moves *at behind it; false if no digit follows.
 static bool take_number(const char **at, const char **digits, size_t *length) {
     if (**at != '_') return false;
     *digits = *at + 1;

@@ -1,27 +1,27 @@
-// export.c -- the names in a Gradescope export, which calls its folders submission_1, submission_2.
+// export.c -- the students' names in a Gradescope export, whose folders are submission_1, ...
 #include <stdio.h>
 #include <string.h>
 
 #include "exercises/instructor/submissions.h"
 
-// The lines of its submission_metadata.yml that are read:
+// The lines of submission_metadata.yml that this file reads:
 //
-//     submission_123456:            a folder beside it
+//     submission_123456:            a folder beside that file
 //       :submitters:
-//       - :name: Jane Doe           of several, the first counts
+//       - :name: Jane Doe           only the first of several counts
 //         :sid: '7'
 //         :email: jane@x.edu
 //
-// This is no YAML reader: what it does not know it passes over.
+// This is no YAML reader: it skips all other lines.
 
 typedef struct Submitter {
     char folder[CLASS_NAME], email[CLASS_NAME], name[CLASS_NAME];
-    size_t column; // of the first submitter's keys; further in is somebody's name of several lines
-    bool named;    // a second submitter does not change it
+    size_t column; // of the first submitter's keys; deeper lines continue somebody's name
+    bool named;    // a first submitter was read, which later ones do not change
 } Submitter;
 
-// What stands after the key, without quotes. A key begins the line: further on it may be somebody's
-// name.
+// Takes the text after the key, without quotes. The key must begin the line; elsewhere it may be
+// part of a name.
 static bool take_value(const char *line, const char *key, char value[CLASS_NAME]) {
     const char *at = line + strspn(line, " -");
     if (strncmp(at, key, strlen(key)) != 0 || value[0] != '\0') return false;

@@ -1,4 +1,4 @@
-// fingerprint.c -- reads C as a row of tokens, hashes runs of them, and chooses among the hashes.
+// fingerprint.c -- reads C as a sequence of tokens, hashes runs of them, and selects some hashes.
 #include "exercises/instructor/similar.h"
 
 #include <ctype.h>
@@ -14,10 +14,10 @@ enum {
     NUMBER,
     STRING,
     FIRST_KEYWORD = 128
-}; // between them characters stand for themselves
+}; // the values between are the characters themselves
 
-// What changes the course of a program. Types are names: long is as good a disguise of int as n of
-// i, and a typedef of a struct.
+// Keywords of control flow. Types count as names, because replacing int by long, or a struct by a
+// typedef, disguises code as well as renaming i to n.
 static const char *const keywords[] = {"if",       "else",    "for",    "while", "do",
                                        "switch",   "case",    "return", "break", "goto",
                                        "continue", "default", "sizeof"};
@@ -36,7 +36,7 @@ static const char *end_of_line(const char *at) {
     return at;
 }
 
-// Behind what says nothing: blanks, comments, an #include.
+// Skips blanks, comments and #include lines, which do not count.
 static const char *skip(const char *at) {
     for (;;) {
         const char *before = at;
@@ -57,7 +57,7 @@ static const char *skip(const char *at) {
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-// The token at `at`, and where the next may begin; 0: one that does not count.
+// The token at *at, which moves to where the next may begin; 0: a token that does not count.
 static unsigned char take_token(const char **at) {
     const char *begin = *at, *end = begin;
     if (*begin == '"' || *begin == '\'') {
@@ -85,7 +85,7 @@ static unsigned char take_token(const char **at) {
     return find_word(ignored, count, begin, (size_t)(end - begin)) >= 0 ? 0 : NAME;
 }
 
-// As many bytes as tokens: at most as many as the text has.
+// Stores a byte for each token, at most as many as the text has. Returns their number.
 static size_t read_tokens(const char *source, unsigned char *tokens) {
     size_t count = 0;
     for (const char *at = skip(source); *at != '\0'; at = skip(at)) {
@@ -97,7 +97,7 @@ static size_t read_tokens(const char *source, unsigned char *tokens) {
 
 // ---- hashes ------------------------------------------------------------------------------------
 static uint64_t hash_run(const unsigned char *tokens) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a, and its bits mixed
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a, then the bits are mixed
     for (int i = 0; i < FINGERPRINT_RUN; i++) hash = (hash ^ tokens[i]) * UINT64_C(0x100000001b3);
     hash = (hash ^ hash >> 31) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
@@ -117,14 +117,14 @@ static int sort_once(uint64_t *hashes, int count) {
     return kept;
 }
 
-// The least hash of each window; the choice depends on what is in it alone.
+// Keeps the least hash of each window, so the choice depends only on the window.
 static int choose(uint64_t *hashes, int count, int window) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
         int last = i + window <= count ? i + window : count;
         uint64_t least = hashes[i];
         for (int k = i + 1; k < last; k++) least = hashes[k] < least ? hashes[k] : least;
-        hashes[kept++] = least; // behind what is still to be looked at
+        hashes[kept++] = least; // written behind the reading position
         if (last == count) break;
     }
     return kept;

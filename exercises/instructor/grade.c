@@ -1,6 +1,6 @@
-// grade.c -- grades one submission, or a class: each is copied out (stage.c) and handed to the lab
-// program, so that one that breaks even the grader costs only itself. What of a class was graded
-// before, with the same files, numbers and grader, is left as it is.
+// grade.c -- grades one submission, or a class: copies each submission (stage.c) and runs the lab
+// program on it, so that a submission that breaks the grader harms no other. Submissions of a class
+// that were graded before, with the same files, numbers and grader, are left alone.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,14 +24,13 @@ static _Noreturn void live(const char *const argv[], const char *log) {
     if (nothing < 0 || dup2(nothing, 0) < 0) _exit(126);
     int file = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644) : STDOUT_FILENO;
     if (file < 0 || (log && (dup2(file, 1) < 0 || dup2(file, 2) < 0))) _exit(126);
-    alarm(MOST_SECONDS); // stays over exec
+    alarm(MOST_SECONDS); // survives exec
     execv(argv[0], (char *const *)(void *)argv);
     _exit(127);
 }
 
-// Has the lab program grade what is staged, and write its results into a folder that is there. What
-// it says goes to the file `log`, or with NULL to where ours goes. True when it ended with 0, and
-// in time.
+// Runs the lab program on the staged files, to write results into an existing folder. Its output
+// goes to the file `log`, or with NULL to our output. True if it ended with status 0, and in time.
 static bool lab_run(const Orders *orders, const char *student, const Stage *stage,
                     const char *folder, const char *log) {
     const char *argv[MOST_ARGUMENTS] = {orders->lab, "grade", stage->room.path, "--output", folder};
@@ -55,7 +54,7 @@ static bool lab_run(const Orders *orders, const char *student, const Stage *stag
 }
 
 // ---- one submission ----------------------------------------------------------------------------
-// The folder of the results: --output, or beside what is graded.
+// Makes the folder of the results: --output, or one beside the submission.
 static Status make_output(const Orders *orders, const char *suffix, char folder[PATH_MAX]) {
     int length = (int)strlen(orders->argument);
     while (length > 1 && orders->argument[length - 1] == '/') length--;
@@ -68,7 +67,7 @@ static Status make_output(const Orders *orders, const char *suffix, char folder[
                      strerror(errno));
 }
 
-// A submission that is refused is graded as empty, so that there is a result.
+// Grades one submission; a refused one is graded as empty, so that there is a result.
 static int grade_path(const Orders *orders, Stage *stage, const char *folder) {
     int end = INSTRUCTOR_DONE;
     if (stage_fill_from(stage, orders->argument) != STATUS_OK) {
@@ -102,11 +101,11 @@ int command_grade(const Orders *orders) {
 typedef struct ClassRun {
     const Orders *orders;
     char output[PATH_MAX];
-    char grader[STAGE_DIGEST], secret[STAGE_DIGEST]; // digests: a change of either counts
+    char grader[STAGE_DIGEST], secret[STAGE_DIGEST]; // digests, to notice changes
     int outcomes[OUTCOME_COUNT];
 } ClassRun;
 
-// A text that differs when anything differs that a grade depends on.
+// Writes a text of everything that a grade depends on, to notice any change.
 static void write_mark(const ClassRun *run, const Member *member, const Stage *stage,
                        const char *note, char mark[MARK_BYTES]) {
     int used = snprintf(mark, MARK_BYTES, "grader %s\nsecret %s\nstudent %s\nnote %s\n",
@@ -136,7 +135,7 @@ static bool is_graded(const ClassRun *run, const Member *member, const char *mar
     member_path(run, member, "", path);
     bool read = same && result_read(path, result) == STATUS_OK;
     if (!read) result_free(result);
-    error_clear(); // a mark or result that cannot be read is none
+    error_clear(); // an unreadable mark or result counts as missing
     return read;
 }
 
@@ -157,7 +156,7 @@ static void conclude(Graded *graded, bool done, const char *folder) {
     error_clear();
 }
 
-// Who handed in has a result whatever happens: a grader that fails leaves a zero one.
+// Each submission gets a result: if the grader fails, a result of zero remains.
 static Status grade_staged(const ClassRun *run, const Stage *stage, const char *mark,
                            Graded *graded) {
     char folder[PATH_MAX], marked[PATH_MAX], result[PATH_MAX], log[PATH_MAX];
@@ -192,7 +191,7 @@ static void take_notes(Graded *graded, const Stage *stage, const char *refused) 
     }
     text_clean(graded->note);
     for (char *c = graded->note; *c != '\0'; c++)
-        if (*c == '\n' || *c == '\t') *c = '?'; // it is one line
+        if (*c == '\n' || *c == '\t') *c = '?'; // keeps it one line
 }
 
 static void refuse_submission(Graded *graded, const Stage *stage) {
@@ -218,7 +217,7 @@ static Status grade_member(const ClassRun *run, Graded *graded) {
     if (status == STATUS_OK && stage_fill(stage, member) == STATUS_OK)
         take_notes(graded, stage, "");
     else if (!status && (error_status() == STATUS_OUT_OF_MEMORY || room_is_full(&stage->room)))
-        status = error_status(); // a fault of the machine is nobody's
+        status = error_status(); // the machine's fault
     else if (!status)
         refuse_submission(graded, stage);
     if (status == STATUS_OK) {

@@ -1,5 +1,5 @@
-// instructor.c -- the instructor's program: grades a class, says how its cases did, makes the
-// course's secret. One submission is graded by the lab program, in a process of its own.
+// instructor.c -- the instructor's program: grades a class, reports on its cases, makes the
+// course's secret. The lab program grades each submission, in a process of its own.
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -90,8 +90,8 @@ static int command_tables(const Orders *orders) {
     return status ? instructor_fail() : INSTRUCTOR_DONE;
 }
 
-// 32 random bytes in hexadecimal, in a file that only its owner can read. It is never replaced:
-// with another one, every student gets other numbers.
+// Writes 32 random bytes in hexadecimal to a file that only its owner can read. It never replaces a
+// secret, because a new one would change every student's numbers.
 static int command_secret(const Orders *orders) {
     unsigned char bytes[SECRET_BYTES];
     char text[2 * SECRET_BYTES + 2];
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
     Orders orders = {.lab = "./lab", .assignment = "Profiler exercises"};
     int stopped = read_options(argc, argv, &orders);
     if (stopped == 'h') return help();
-    if (stopped == '?') return INSTRUCTOR_USAGE; // getopt has said why
+    if (stopped == '?') return INSTRUCTOR_USAGE; // getopt printed the reason
     const char *name = optind < argc ? argv[optind] : "no command";
     const Command *command = NULL;
     for (int i = 0; i < N_COMMANDS; i++) {

@@ -1,4 +1,4 @@
-// items.c -- adds up a class, case by case. It knows results only, no files.
+// items.c -- adds up a class's results, case by case. It reads no files.
 #include "exercises/instructor/instructor.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ double correlation(const double *x, const double *y, int count) {
         xx += (x[i] - mean_x) * (x[i] - mean_x);
         yy += (y[i] - mean_y) * (y[i] - mean_y);
     }
-    const double rounding = 1e-9; // squares of whole numbers that differ add up to far more
+    const double rounding = 1e-9; // the sum for unequal whole numbers is far larger
     return xx < rounding || yy < rounding ? (double)NAN : xy / sqrt(xx * yy);
 }
 
@@ -73,7 +73,7 @@ static int by_students(const void *a, const void *b) {
     return strcmp(left->name, right->name);
 }
 
-// Every misconception once a student, however often it shows.
+// Counts each misconception once per student, however often it shows.
 static void count_mistakes(const Result *result, Items *items) {
     for (int i = 0; i < result->n_cases; i++) {
         const char *name = result->cases[i].mistake;
@@ -87,7 +87,7 @@ bool case_is_unrecognised(const ResultCase *one) {
     return one->state == CASE_WRONG && one->mistake[0] == '\0';
 }
 
-typedef struct ItemRoom { // one entry a student
+typedef struct ItemRoom { // arrays with an entry for each student
     double *passed, *rest;
     Tally *tallies;
 } ItemRoom;

@@ -1,5 +1,5 @@
-// report.c -- says of a graded class how each case did, which misconceptions are about, and which
-// mistakes have no name yet; the same as a table for a spreadsheet.
+// report.c -- reports on a graded class: the results of each case, the frequent misconceptions, and
+// the mistakes without a name; also as a table for a spreadsheet.
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ typedef char FolderName[CLASS_NAME];
 typedef struct GradedClass {
     Result *results; // owned
     const Result **list;
-    FolderName *folders; // owned: of each
+    FolderName *folders; // owned: folder of each result
     int count;
 } GradedClass;
 
@@ -46,7 +46,7 @@ static Status read_results(const char *folder, GradedClass *class) {
     class->list = memory_new(CLASS_MOST * sizeof *class->list);
     class->folders = memory_new(CLASS_MOST * sizeof *class->folders);
     if (!class->results || !class->list || !class->folders) return error_status();
-    struct dirent **entries = NULL; // scandir's, of the system's memory
+    struct dirent **entries = NULL; // from scandir, in the system's memory
     int count = scandir(folder, &entries, NULL, alphasort);
     if (count < 0) {
         return error_set(STATUS_IO, "%.300s: %s. HINT: the folder that make grade-all wrote",
@@ -129,7 +129,7 @@ static const ExerciseCase *find_definition(const Exercise *exercise, const char 
     return NULL;
 }
 
-// The file that the answer stands in.
+// Writes the name of the file that contains the answer.
 static void file_of(const Item *item, char name[STAGE_NAME]) {
     char number[16];
     int length = (int)strcspn(item->exercise, " ");

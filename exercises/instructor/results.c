@@ -1,5 +1,5 @@
-// results.c -- the results of a class: read from the folders that grading leaves them in, written
-// as a table, a gradebook, and a page for each student.
+// results.c -- the results of a class: reads them from the folders of the grades, and writes a
+// table, a gradebook, and a page for each student.
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "tensor/memory.h"
 
 // ---- result.json -------------------------------------------------------------------------------
-// The states are the words of grade.h. What a student reads about a case is in results.json
-// (Gradescope's), whose tests are the same cases in order.
+// Loads a JSON file. result.json has the states as words of grade.h; results.json (for Gradescope)
+// has the texts for students, as tests in the order of the cases.
 static json_t *load(const char *folder, const char *name) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
@@ -80,7 +80,7 @@ static bool take_cases(const json_t *graded, Result *result) {
     return sound;
 }
 
-// Texts are for people: without them a result is no worse.
+// Takes the texts for people, which a result may lack.
 static void take_outputs(const char *folder, Result *result) {
     json_t *document = load(folder, "results.json");
     const json_t *tests = json_object_get(document, "tests");
@@ -135,7 +135,7 @@ ExercisePoints result_points_of(const Result *result, const char *number) {
 }
 
 // ---- on the screen ----------------------------------------------------------------------------
-// In lines of 80 columns, set in.
+// Prints indented lines of at most 80 columns.
 static void print_wrapped(const char *text) {
     enum { COLUMNS = 80, INDENT = 11 };
     for (int column = 0; *text != '\0';) {
@@ -208,8 +208,8 @@ Status class_csv_write(const Graded *graded, int count, int possible, const char
 }
 
 // ---- gradebook.csv -----------------------------------------------------------------------------
-// Canvas finds a student by ID or by login, and leaves alone what is empty: who handed nothing in,
-// whose submission could not be read, and who the grader failed for.
+// Canvas finds a student by ID or by login, and ignores empty cells. Points stay empty for students
+// who handed nothing in, whose submission was unreadable, or for whom the grader failed.
 static void write_entry(WholeFile *file, const Graded *graded, int possible) {
     const Member *member = graded->member;
     const char *const cells[] = {member->name[0] ? member->name : member->student, member->id,

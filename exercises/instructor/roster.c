@@ -1,5 +1,5 @@
-// roster.c -- the roster of a class, which says under which name each student is known, whatever a
-// platform has called a file; and points of answers in writing.
+// roster.c -- the roster of a class, which gives each student's name, whatever name a platform gave
+// a file; and points of written answers.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { MOST_TEXT = 16 << 20 };
 
 // ---- roster ------------------------------------------------------------------------------------
-// A cell of a line of CSV; *line moves behind it. In quotes, two quotes are one.
+// Reads a cell of a CSV line, and moves *line behind it. In quotes, two quotes stand for one.
 static void take_cell(const char **line, char cell[CLASS_NAME]) {
     const char *at = *line + strspn(*line, " ");
     bool quoted = *at == '"';
@@ -68,8 +68,8 @@ static Status each_line(Class *class, const char *path,
 }
 
 // ---- other names of the same -------------------------------------------------------------------
-// Appends the letters and digits of a text in lower case. Platforms keep or drop letters beyond
-// ASCII: `plain` drops them.
+// Appends the letters and digits of a text in lower case. `plain` drops letters beyond ASCII, as
+// some platforms do.
 static void append_key(const char *text, size_t length, bool plain, char key[CLASS_NAME]) {
     size_t used = strlen(key);
     for (size_t i = 0; i < length && used + 1 < CLASS_NAME; i++) {
@@ -79,8 +79,8 @@ static void append_key(const char *text, size_t length, bool plain, char key[CLA
     key[used] = '\0';
 }
 
-// Whether `key` is the name with its words in this order or turned: "Jane Doe", "Doe, Jane" and
-// Canvas's "doejane", whatever part of it is the surname.
+// True if `own` is the name with its words in this order or rotated: "Jane Doe", "Doe, Jane" and
+// Canvas's "doejane", whichever part is the surname.
 static bool is_name(const char *name, const char *own, bool plain) {
     const char *words[16];
     size_t lengths[16];
@@ -103,7 +103,7 @@ static bool is_name(const char *name, const char *own, bool plain) {
     return false;
 }
 
-// GitHub's "assignment-jane": "assignment-" stands before several names, or before the only one.
+// True for GitHub's "assignment-jane": "assignment-" precedes several names, or the only one.
 static bool is_behind(const Class *class, const char *own, const char *name) {
     size_t length = strlen(own), width = strlen(name);
     int others = 0, all = 0;
@@ -123,9 +123,9 @@ static bool is_ascii(const char *text) {
     return *text == '\0';
 }
 
-// How sure it is that this row of the roster means the student of `own`; 0: it does not. Where the
-// roster's ids are the platform's numbers, another number is another student; and a name that two
-// have in the class means neither.
+// Rates how surely this row of the roster means the student `own`; 0: it does not. If the roster's
+// ids are the platform's numbers, another number is another student; and a name that two students
+// share means neither.
 static int match(const Class *class, const Member *own, const Member *row, bool numbered) {
     if (!row->on_roster) return 0;
     if (row->id[0] != '\0' && strcmp(row->id, own->platform_id) == 0) return 5;
@@ -152,7 +152,8 @@ static Status hand_over(Member *row, Member *own) {
     return status;
 }
 
-// The surest row of the roster; NULL with a note where there is none, or where two are as sure.
+// Finds the surest row of the roster; NULL with a note if there is none, or if two are equally
+// sure.
 static Member *find_row(const Class *class, Member *own, bool numbered) {
     Member *best = NULL;
     int most = 0, as_good = 0;
@@ -179,7 +180,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Is any id of the roster a number that the platform gave a file?
+// True if any id of the roster is a number that the platform gave a file.
 static bool is_numbered(const Class *class) {
     const char **ids = memory_new(((size_t) class->count + 1) * sizeof *ids);
     size_t n = 0;
@@ -195,8 +196,7 @@ static bool is_numbered(const Class *class) {
     return found;
 }
 
-// All rows are found before anything is handed over, because GitHub's names are told by all of
-// them.
+// Finds all rows before moving any submission, because GitHub's names need all submissions.
 static Status match_all(Class *class) {
     Member **rows = memory_new(((size_t) class->count + 1) * sizeof(Member *));
     bool numbered = rows && is_numbered(class);
@@ -271,6 +271,6 @@ Status class_add_written(Class *class, const char *path) {
     if (class->possible != WRITTEN_NONE)
         return error_set(STATUS_FORMAT, "%.200s: %d of %d possible points. HINT: mend one of them",
                          path, most, class->possible);
-    class->possible = most; // the best answer is a full one
+    class->possible = most; // the best answer counts as full marks
     return STATUS_OK;
 }

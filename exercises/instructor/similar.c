@@ -1,4 +1,4 @@
-// similar.c -- weighs fingerprints by how few have them, and finds the pairs far above the rest.
+// similar.c -- weighs fingerprints by their rarity, and finds the pairs far above the rest.
 #include "exercises/instructor/similar.h"
 
 #include <math.h>
@@ -14,14 +14,14 @@ static const double least_bound = 0.4, most_bound = 0.95;
 typedef struct Weighed { // a student's fingerprints with their weights
     const Fingerprints *prints;
     double *weights;
-    int *students; // who have each
+    int *students; // number of students with each
     double sum;
 } Weighed;
 
 typedef struct Comparison {
-    Weighed *each; // owned
+    Weighed *each; // owned: one entry for each student
     int students;
-    float *shares; // owned: of all pairs compared
+    float *shares; // owned: shares of all pairs compared
     Similar *similar;
 } Comparison;
 
@@ -39,7 +39,7 @@ static int count_equal(const uint64_t *all, size_t count, uint64_t hash) {
     return equal;
 }
 
-// The logarithm of how rare it is: one that all have is next to nothing.
+// A fingerprint's weight is the logarithm of its rarity; one that all have weighs almost nothing.
 static Status weigh(const Fingerprints *prints, Comparison *comparison) {
     size_t count = 0, used = 0;
     int students = comparison->students;

@@ -1,5 +1,5 @@
-// similar_command.c -- make similar: which pairs of a class share more code than the class does,
-// and which text answers are the same to the letter. It says where to look, not who did what.
+// similar_command.c -- make similar: lists the pairs of a class that share unusually much code, and
+// the text answers that are identical. It says where to look, not who did what.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 enum { TEXTS = 4, FIRST_TABLE = 2, LEAST_NUMBERS = 3 };
 static const char *const texts[TEXTS] = {"by_hand.txt", "answers.txt", "sweep.csv", "mystery.csv"};
 
-typedef struct Handed {                // of one member
-    Fingerprints *prints;              // owned: of each exercise
-    char numbers[TEXTS][STAGE_DIGEST]; // of what each text file answers; "": too little
+typedef struct Handed {                // the files of one member
+    Fingerprints *prints;              // owned: one entry for each exercise
+    char numbers[TEXTS][STAGE_DIGEST]; // digest of each text file's answers; "": too few
     bool there[TEXTS], sealed[TEXTS];
 } Handed;
 
 // ---- reading -----------------------------------------------------------------------------------
-// What is answered in numbers, without comments and blanks: two people who measure, or who have
-// numbers of their own, do not have the same.
+// Digests the answers in numbers, without comments and blanks. Two people who measure, or who have
+// their own numbers, do not get the same digest.
 static Status digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     char *rest = NULL, *all = memory_new(strlen(text) + 1);
     size_t used = 0;
@@ -31,7 +31,7 @@ static Status digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         line[strcspn(line, "#")] = '\0';
         const char *value = line + strspn(line, " \t");
-        const char *after = strpbrk(line, "=,"); // a name, or another number
+        const char *after = strpbrk(line, "=,"); // after a name, or after another number
         if (after && !isdigit((unsigned char)*value)) value = after + 1 + strspn(after + 1, " \t");
         if (!isdigit((unsigned char)*value)) continue;
         for (const char *c = line; *c != '\0'; c++) {
@@ -45,7 +45,7 @@ static Status digest_numbers(char *text, char digest[STAGE_DIGEST]) {
     return STATUS_OK;
 }
 
-// NULL: there is none, or an error is pending.
+// Reads a file. NULL: there is none, or an error is pending.
 static char *read_file(const char *folder, const char *name) {
     char *text = file_read(folder, name, ARCHIVE_MOST_FILE, NULL);
     if (error_status() != STATUS_OUT_OF_MEMORY) error_clear();
@@ -94,7 +94,7 @@ static Status read_member(const Member *member, const Fingerprints *skeletons, H
         if (stage_fill(stage, member) == STATUS_OK) {
             status = read_texts(stage, handed);
             if (status == STATUS_OK) status = read_codes(stage, skeletons, handed);
-        } else { // what is refused is graded as empty, too
+        } else { // refused, and so graded as empty, too
             error_clear();
         }
     }
@@ -103,7 +103,7 @@ static Status read_member(const Member *member, const Fingerprints *skeletons, H
     return status;
 }
 
-// As they were handed out, or as they are here.
+// Reads the skeletons as they were handed out, or as they are here.
 static Status read_skeletons(Fingerprints *skeletons) {
     for (int i = 0; i < exercise_count; i++) {
         if (exercises[i]->answers) continue;
@@ -143,7 +143,7 @@ static Status compare_exercise(const Class *class, const Handed *handed, int exe
     return status;
 }
 
-// Everybody with the same as the first of them, in one line.
+// Prints a line for each group of students with the same answers.
 static int print_same(const Class *class, const Handed *handed, int text) {
     int groups = 0;
     for (int i = 0; i < class->count; i++) {
@@ -162,7 +162,7 @@ static int print_same(const Class *class, const Handed *handed, int text) {
     return groups;
 }
 
-// Where others' tables are sealed, those that are not.
+// Prints students with unsealed tables, if others have sealed ones.
 static void print_unsealed(const Class *class, const Handed *handed, int text) {
     int sealed = 0, open = 0;
     for (int i = 0; i < class->count; i++) {

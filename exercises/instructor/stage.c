@@ -1,5 +1,5 @@
-// stage.c -- finds the files of a submission, wherever in it a student's tools have put them, and
-// settles which is taken where several are meant for one exercise.
+// stage.c -- finds the files of a submission, wherever a student's tools have put them, and decides
+// which to take if several are meant for one exercise.
 #include "exercises/instructor/submissions.h"
 
 #include <dirent.h>
@@ -17,9 +17,9 @@
 #include "tensor/memory.h"
 
 enum { MOST_INNER = 4, MOST_DEPTH = 32, MOST_COPIES = 100 };
-enum { OF_COPY = 1000 }; // in a rank: a copy's name counts for more than where it lies
+enum { OF_COPY = 1000 }; // in a rank, a copy's name outweighs the depth of the path
 
-typedef struct Inner { // an archive that lies inside what is handed in
+typedef struct Inner { // an archive inside the submission
     char name[STAGE_PATH];
     char *bytes; // owned
     size_t count;
@@ -27,11 +27,11 @@ typedef struct Inner { // an archive that lies inside what is handed in
 
 typedef struct Filling {
     Stage *stage;
-    Inner inner[MOST_INNER]; // they are opened where no file of an exercise lies beside them
+    Inner inner[MOST_INNER]; // opened only if no exercise's file is beside them
     int n_inner, entries;
-    char unread[STAGE_PATH]; // an archive of another kind, or one too many; ""
-    char within[STAGE_PATH]; // the archive that is walked, where there are several; ""
-    bool inside;             // an inner archive is walked: those in it are not opened
+    char unread[STAGE_PATH]; // an archive of another kind, or one too many; "": none
+    char within[STAGE_PATH]; // the current archive, if there are several; "": none
+    bool inside;             // the current archive is an inner one: ignore archives in it
 } Filling;
 
 void digest_text(const void *bytes, size_t count, char text[STAGE_DIGEST]) {
@@ -73,8 +73,7 @@ static void note(Stage *stage, const char *format, ...) {
 }
 
 // ---- one file ----------------------------------------------------------------------------------
-// Rewrites a text in place as the grader reads it: without a byte-order mark, its lines ended by
-// \n.
+// Rewrites a text in place for the grader: without a byte-order mark, with lines that end in \n.
 static void make_lines(char *text, size_t *count) {
     size_t from = *count >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, to = 0;
     for (; from < *count; from++) {
@@ -84,8 +83,8 @@ static void make_lines(char *text, size_t *count) {
     *count = to;
 }
 
-// Of files for one exercise the one with the least rank is taken: an exact name before a copy's, a
-// later copy before an earlier one; then the one furthest out, and at one depth that in exercises/.
+// The file with the lowest rank is taken for an exercise: an exact name before a copy's, a later
+// copy before an earlier one; then the least nested file, and at equal depth the one in exercises/.
 static int rank_of(const char *path, int copy) {
     static const char home[] = "exercises/";
     const char *last = strrchr(path, '/');
@@ -104,7 +103,8 @@ static Status put(Filling *filling, StagedFile *file, const char *path, int copy
     char digest[STAGE_DIGEST], shown[STAGE_PATH];
     int rank = rank_of(path, copy);
     const char *within = filling->within;
-    size_t length = strlen(path), cut = length > 63 ? length - 60 : 0; // the end says more
+    size_t length = strlen(path),
+           cut = length > 63 ? length - 60 : 0; // keeps the end of a long path
     snprintf(shown, sizeof shown, "%.60s%s%s%.63s", within, within[0] ? "/" : "", cut ? "..." : "",
              path + cut);
     digest_text(bytes, count, digest);
@@ -129,7 +129,7 @@ static Status put(Filling *filling, StagedFile *file, const char *path, int copy
     return same ? STATUS_OK : file_write(stage->room.path, file->name, bytes, count);
 }
 
-// Solutions that came with the whole project are nobody's work.
+// Skips leftovers of systems, and solutions that came with the whole project.
 static bool is_passed_over(const char *path) {
     return asked_is_litter(path) || strstr(path, "exercises/solutions/") != NULL;
 }
@@ -181,8 +181,7 @@ static Status take(void *argument, const char *path, const char *bytes, size_t c
 // ---- from a folder -----------------------------------------------------------------------------
 static Status walk(Filling *filling, const char *root, const char *below, int depth);
 
-// A link may lead anywhere: where one stands for a file that is asked for, reading it is refused;
-// others are nobody's business.
+// A link may lead anywhere: reading one in place of a required file is refused; others are ignored.
 static Status take_entry(Filling *filling, const char *root, const char *path, int depth) {
     char full[PATH_MAX], folder[PATH_MAX];
     struct stat what;
@@ -218,7 +217,7 @@ static Status walk(Filling *filling, const char *root, const char *below, int de
                          "%.200s: more than %d folders deep. HINT: hand in "
                          "exercises/ alone",
                          file_name(root), MOST_DEPTH);
-    int count = scandir(folder, &entries, NULL, alphasort); // an order that is always the same
+    int count = scandir(folder, &entries, NULL, alphasort); // sorted: always the same order
     Status status = STATUS_OK;
     if (count < 0)
         return error_set(STATUS_IO, "%.200s: the folder cannot be read. HINT: may you read it?",

@@ -1,5 +1,5 @@
-// tables.c -- makes the tables of exercises in a page anew. It knows no page: what a column is, its
-// heading says.
+// tables.c -- makes the tables of exercises in any page anew. A column's heading decides its
+// content.
 #include "exercises/instructor/instructor.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 enum { CELL = 400, MOST_COLUMNS = 12 };
 
-// Cell number `index` of a row "| 01 | count_parameters | ...", without the spaces around it; "":
-// the row has no such cell.
+// Copies cell number `index` of a row "| 01 | count_parameters | ...", without spaces around it;
+// "": the row has no such cell.
 static void cell_of(const char *row, int index, char cell[CELL]) {
     const char *end = row + strcspn(row, "\n");
     cell[0] = '\0';
@@ -26,7 +26,7 @@ static void cell_of(const char *row, int index, char cell[CELL]) {
     }
 }
 
-// What stands below the heading `column`; false: it does not come from the exercise.
+// Writes the cell below the heading `column`; false: the exercise does not provide it.
 static bool table_cell(const Exercise *exercise, const char *column, char cell[CELL]) {
     if (strcmp(column, "#") == 0)
         snprintf(cell, CELL, "%s", exercise->number);
@@ -45,7 +45,7 @@ static bool table_cell(const Exercise *exercise, const char *column, char cell[C
     return true;
 }
 
-// The row of an exercise among these; "" where there is none yet.
+// Finds the row of an exercise; "": there is none yet.
 static const char *row_of(const char *rows, const char *number) {
     char cell[CELL];
     for (; *rows == '|'; rows += strcspn(rows, "\n"), rows += *rows == '\n') {
@@ -67,7 +67,7 @@ static void put_row(FILE *out, const char *heading, const char *old, const Exerc
     fputc('\n', out);
 }
 
-// Writes the table that begins at `heading`; returns where the page goes on behind it.
+// Writes the table that begins at `heading`; returns the rest of the page after it.
 static const char *put_table(FILE *out, const char *heading) {
     const char *rows = heading;
     for (int i = 0; i < 2; i++) rows += strcspn(rows, "\n"), rows += *rows == '\n';
