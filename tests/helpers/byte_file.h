@@ -10,10 +10,10 @@
 #include "tensor/status.h"
 
 const char *byte_file_path(const char *name); // valid until the next call
-const char *byte_file_put(const char *name, const void *bytes, size_t size); // its path
-// Is it these bytes?
+const char *byte_file_put(const char *name, const void *bytes, size_t size); // the file's path
+// True if the file holds exactly these bytes.
 bool byte_file_is(const char *name, const void *bytes, size_t size);
-int byte_file_count(void); // files in the folder
+int byte_file_count(void); // number of files in the folder
 
 // Fails the test unless an error of this status is pending, in one line that mentions `text`, with
 // a hint; then clears it.

@@ -1,4 +1,4 @@
-// data_files.h -- IDX files made on the spot, for the tests of whatever reads them.
+// data_files.h -- IDX files made on the spot, for the tests of the code that reads them.
 #ifndef TESTS_HELPERS_DATA_FILES_H
 #define TESTS_HELPERS_DATA_FILES_H
 
@@ -25,7 +25,7 @@ DataBytes data_images(int64_t count, int64_t rows, int64_t columns);
 DataBytes data_labels(int64_t count);
 DataBytes data_gzip(const uint8_t *from, size_t size);
 
-// A new empty folder; remove takes the four files above, gzip'ed or not, with it.
+// A new empty folder. data_folder_remove also deletes the four files above, gzip'ed or not.
 void data_folder_new(char folder[DATA_PATH]);
 void data_folder_remove(const char *folder);
 const char *data_path(const char *folder, const char *name); // valid until the next call

@@ -1,4 +1,4 @@
-// expect.c -- the halves of expect.h's macros that look and word the complaint.
+// expect.c -- the functions behind expect.h's macros, which check and word the complaint.
 #include "tests/helpers/expect.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// expect.h -- what the engine's test programs share: the pending error, a tensor's values, live
-// bytes. Comparisons of float arrays with a tolerance are harness.h's.
+// expect.h -- checks that the engine's test programs share: the pending error, a tensor's values,
+// live bytes. Comparisons of float arrays with a tolerance are in harness.h.
 #ifndef TESTS_HELPERS_EXPECT_H
 #define TESTS_HELPERS_EXPECT_H
 
@@ -19,8 +19,8 @@
 
 bool expect_error_is(Status status, const char *mention);
 bool expect_values_are(const Tensor *tensor, const float *want, int64_t count);
-const char *expect_complaint(void); // what the last of the two that was false found
+const char *expect_complaint(void); // message of the last failed check of these two
 
-int64_t expect_live_bytes(void); // of the current context's ledger
+int64_t expect_live_bytes(void); // live bytes in the current context's ledger
 
 #endif

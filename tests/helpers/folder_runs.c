@@ -1,4 +1,4 @@
-// folder_runs.c -- runs programs in the test's folder, and says of several at once which was wrong.
+// folder_runs.c -- runs programs in the test's folder, and reports which of several went wrong.
 #include "tests/helpers/folder_runs.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ void folder_expect(const char *arguments, int status, const char *out, const cha
 }
 
 // ---- refusals ----------------------------------------------------------------------------------
-// Is it one line, by that program, and no more?
+// True if the program printed one line that starts with its name, and nothing else.
 static bool is_refused(const Refusal *refusal, const ProgramRun *got) {
     size_t name = strlen(got->program);
     return got->status == refusal->status && got->out[0] == '\0' &&

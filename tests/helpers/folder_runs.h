@@ -1,5 +1,5 @@
-// folder_runs.h -- the profiler's programs as one types them, over files in the test's folder
-// (work_folder.h). In all arguments "%s", three times at most, is that folder.
+// folder_runs.h -- runs the profiler's programs, as a user types them, on files in the test's
+// folder (work_folder.h). In all arguments "%s", three times at most, stands for that folder.
 #ifndef TESTS_HELPERS_FOLDER_RUNS_H
 #define TESTS_HELPERS_FOLDER_RUNS_H
 
@@ -7,23 +7,23 @@
 
 ProgramRun folder_run(const char *program, const char *arguments);
 
-// What it prints, free it. Fails the test unless it ends with `status`, no line is wider than 80
-// columns, and standard error has `err` in it, or nothing where that is NULL.
+// The program's standard output; free it. Fails the test unless the program ends with `status`, no
+// line is wider than 80 columns, and standard error contains `err` (if NULL: is empty).
 char *folder_text(const char *program, const char *arguments, int status, const char *err);
-void expect_part(const char *text, const char *part); // of such a text
+void expect_part(const char *text, const char *part); // fails unless text has part
 
-// The same of profile_mlp, printing `out` (NULL: whatever), and on standard error one line at most.
+// Runs profile_mlp, which must print `out` (NULL: anything) and at most one line on standard error.
 void folder_expect(const char *arguments, int status, const char *out, const char *err);
 
 typedef struct Refusal {
     const char *arguments;
     int status;
-    const char *says;    // in its one line on standard error
-    const char *program; // NULL: profile_mlp
+    const char *says;    // text in the one line on standard error
+    const char *program; // NULL means profile_mlp
 } Refusal;
 
-// Each ends with its status after that one line and nothing on standard output. Fails the test with
-// all of those that do not.
+// Each program must end with its status after that one line, with nothing on standard output. Fails
+// the test with a list of all that do not.
 void expect_refusals(const Refusal table[], int n);
 
 #endif

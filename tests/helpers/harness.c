@@ -1,7 +1,7 @@
 // harness.c -- runs a table of tests with Check and counts what passed, failed and was skipped.
 // Each test (each index of a loop) becomes a test case of its own, because Check reports only those
-// by name. What a test is called, how far it came and why it was skipped lies in memory shared with
-// the child.
+// by name. Each test's name, its last passed assertion and its reason for skipping lie in memory
+// shared with the child.
 #include "tests/helpers/harness.h"
 
 #include <float.h>
@@ -15,15 +15,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Of the processor's time; a program whose threads spin has one such share for each processor. The
-// clock only ends what waits for something that never comes: beside other work it says nothing.
+// Limit on processor time, in seconds per processor, because a program's threads may spin. The
+// clock's limit only ends tests that wait forever: on a busy machine it says nothing.
 enum { TIME_LIMIT_SECONDS = 20, PATIENCE = 15 };
 
 typedef struct Instance { // one test, or one index of a looped test
     const TTest *test;
-    TTest wrapper; // what Check runs instead: run_instance under the test's own name and place
+    TTest wrapper; // the test that Check runs: run_instance under the original name and place
     int loop;
-    _Atomic(const char *) file; // of the last assertion that held; NULL: there was none yet
+    _Atomic(const char *) file; // file of the last assertion that held; NULL: none yet
     atomic_int line;
     bool skipped;
     char name[128];
@@ -45,7 +45,7 @@ static double multiplier(void) {
 
 double harness_patience(double seconds) { return seconds * PATIENCE * multiplier(); }
 
-// What the test starts may have as much again, each program.
+// Each program that the test starts may use as much again.
 static void limit_processor_time(void) {
     const char *fork = getenv("CK_FORK");
     if ((fork && strcmp(fork, "no") == 0) || getenv("CK_DEFAULT_TIMEOUT")) return;
@@ -70,7 +70,7 @@ static void run_instance(int index) {
     if (setjmp(skip_target) == 0) running->test->fn(running->loop);
 }
 
-// A test's threads may come here at once, and programs whose tests are no table.
+// Several threads may call this at once, and so may programs without a table of tests.
 void harness_passed(const char *file, int line) {
     if (!running) return;
     atomic_store_explicit(&running->file, file, memory_order_relaxed);
@@ -128,7 +128,7 @@ static Suite *make_suite(const char *topic, int count) {
     return suite;
 }
 
-// A test that died has no failing line: what is known is the last assertion that it passed.
+// A test that died has no failing line, only the last assertion that it passed.
 static void print_failure(const char *topic, const Instance *instance, TestResult *result) {
     const char *file = tr_rtype(result) == CK_ERROR ? instance->file : NULL;
     printf("%s: FAILED %s\n    %s%s:%d: %s\n", topic, tr_tcname(result), file ? "after " : "",
@@ -168,7 +168,7 @@ int harness_main(const char *topic, const HarnessTest tests[]) {
     }
     fill_instances(tests);
     SRunner *runner = srunner_create(make_suite(topic, count));
-    fflush(NULL); // else every child would print what is buffered so far once more
+    fflush(NULL); // otherwise every child would print the buffered text once more
     srunner_run_all(runner, CK_SILENT);
     int status = report(topic, runner);
     srunner_free(runner);

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Check sends a message to the parent for each assertion that holds, to know where a test died, and
-// the parent takes time with the square of how many there are. So the place is kept here instead.
+// Check sends the parent a message for each assertion that holds, to know where a test died, and
+// the parent's time grows with the square of their number. So the place is kept here.
 #define _mark_point(file, line) harness_passed(file, line)
 void harness_passed(const char *file, int line);
 
@@ -33,16 +33,16 @@ int harness_main(const char *topic, const HarnessTest tests[]);
 
 // Ends the running test as skipped. Call it from the test's own thread, before it holds anything.
 _Noreturn void test_skip(const char *reason);
-// The same, but only under a sanitizer or valgrind (RIDGEPOINT_ALLOC=raw): for a test that computes
-// for minutes there, with code that shorter tests run, too.
+// Skips the test, but only under a sanitizer or valgrind (RIDGEPOINT_ALLOC=raw): for a test that
+// computes for minutes there, with code that shorter tests run, too.
 void test_skip_if_long(void);
-// Whether test_skip_if_long would skip: a test that only repeats may do so less often there.
+// True if test_skip_if_long would skip; a test that only repeats may repeat less often then.
 bool harness_is_slow(void);
 
-// For how many seconds to wait for what takes `seconds` where nothing else runs, before it is said
-// never to come.
+// Number of seconds to wait for something that takes `seconds` on an idle machine, before the test
+// says that it never comes.
 double harness_patience(double seconds);
-// This test, and what it starts, may take so many times the processor time of others.
+// Multiplies by `times` the processor time that this test and the programs it starts may take.
 void harness_allow(int times);
 
 // Fails the test unless |got[i] - want[i]| <= absolute + relative * |want[i]| for all n elements.
@@ -51,7 +51,7 @@ void harness_allow(int times);
     ck_assert_msg(harness_close((got), (want), (n), (absolute), (relative), (what)), "%s",         \
                   harness_close_message())
 
-// The two halves of the above: the comparison, and what the last one that was false found.
+// The two halves of the macro above: the comparison, and the message of the last one that failed.
 bool harness_close(const float *got, const float *want, int64_t n, double absolute, double relative,
                    const char *what);
 const char *harness_close_message(void);

@@ -1,4 +1,4 @@
-// markup.c -- walks through elements and attributes, and keeps what is open and what is named.
+// markup.c -- walks through elements and attributes, and keeps the open elements and the names.
 #include "tests/helpers/markup.h"
 
 #include <ctype.h>
@@ -37,7 +37,7 @@ static bool is_void(const char *name) {
     return false;
 }
 
-// "&amp;", "&#10;"; text up to the next '<'
+// Accepts "&amp;" and "&#10;"; returns the position of the next '<'.
 static const char *check_text(const char *at) {
     for (; *at && *at != '<'; at++) {
         if (*at != '&') continue;
@@ -60,7 +60,7 @@ static void check_attribute(const char *name, int n, const char *value, int leng
     if (n == 15 && strncmp(name, "aria-labelledby", 15) == 0) add(&targets, copy, length);
 }
 
-// From behind the name to behind the '>'; *closed: it ends in "/>".
+// From the end of the name to after the '>'. *closed is set if the element ends in "/>".
 static const char *check_attributes(const char *at, bool *closed) {
     *closed = false;
     for (;;) {
@@ -71,7 +71,7 @@ static const char *check_attributes(const char *at, bool *closed) {
             return at + 2;
         }
         int n = (int)strcspn(at, "= >\n");
-        if (at[n] != '=') { // html
+        if (at[n] != '=') { // HTML: an attribute without a value
             ck_assert_msg(n > 0 && at[n], "no attribute: %.40s", at);
             at += n;
             continue;

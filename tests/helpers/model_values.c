@@ -1,5 +1,5 @@
-// model_values.c -- the numbers of model_values.h, as make_models.py and make_transformers.py have
-// them, and the comparisons.
+// model_values.c -- the numbers of model_values.h, as in make_models.py and make_transformers.py,
+// and the comparisons.
 #include "tests/helpers/model_values.h"
 
 #include <math.h>
@@ -102,15 +102,14 @@ static void check_gradients(const Layer *model, const double *want) {
         ck_assert_msg(list.items[i].tensor->grad != NULL, "%s: no gradient", list.items[i].path);
         model_sums(list.items[i].tensor->grad, sums);
         double worst = fmax(fabs(sums[0] - want[2 * i]), fabs(sums[1] - want[2 * i + 1]));
-        // A bias of keys has a gradient of 0, since softmax takes it out again, and here of
-        // rounding.
+        // The bias of keys has gradient 0, since softmax cancels it. Here only rounding remains.
         ck_assert_msg(worst <= 1e-4 * want[2 * i] + 1e-6, "%s: %g, %g, not %g, %g",
                       list.items[i].path, sums[0], sums[1], want[2 * i], want[2 * i + 1]);
     }
     parameter_list_free(&list);
 }
 
-// Compares the result, and gives what is backward's start: its product with mixed numbers.
+// Compares the result; returns its dot product with mixed numbers, from which backward starts.
 static Tensor *check_result(Tensor *y, const double *want, int64_t at) {
     float *got = malloc((size_t)y->numel * sizeof(float));
     ck_assert_int_eq(tensor_read_floats(y, got), STATUS_OK);
@@ -143,7 +142,7 @@ void model_check_step(Layer *model, const ModelStep *step) {
 
 // ---- the dry run --------------------------------------------------------------------------------
 typedef struct Watch {
-    Observer observer; // first
+    Observer observer; // must be first
     ModelRun run;
 } Watch;
 
@@ -173,7 +172,7 @@ ModelRun model_check_dry_run(Layer *model, Tensor *x) {
     Context *dry = dry_run_begin(model);
     ModelRun foretold = run_step(model, x);
     dry_run_end(dry);
-    ledger_reset_peak(context_ledger()); // the making may have taken more
+    ledger_reset_peak(context_ledger()); // making the model may have used more
     ModelRun real = run_step(model, x);
     const MemoryUse *peak = &foretold.peak;
     ck_assert_int_eq(foretold.ops, real.ops);

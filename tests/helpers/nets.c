@@ -4,7 +4,7 @@
 #include "tests/helpers/expect.h"
 
 const Op *net_activation(int i) {
-    int count = 1; // none
+    int count = 1; // one for no activation
     while (op_activation_at(count - 1)) count++;
     return op_activation_at(i % count - 1);
 }

@@ -1,5 +1,5 @@
-// nets.h -- small perceptrons with a batch each, and profiles of them: what the profiler's tests
-// share.
+// nets.h -- small perceptrons with a batch each, and profiles of them, shared by the profiler's
+// tests.
 #ifndef TESTS_HELPERS_NETS_H
 #define TESTS_HELPERS_NETS_H
 
@@ -14,25 +14,25 @@ typedef struct Net {
     OptimizerKind optimizer;
 } Net;
 
-// Each in turn, and none.
+// Cycles through all activations; one value of each cycle is NULL, for none.
 const Op *net_activation(int i);
 
-// Sizes of 1..60, batches of 1..9; every activation and optimizer comes up, fused or not, with and
-// without bias and dropout.
+// A random net: sizes 1..60, batches 1..9. Every activation and optimizer comes up, fused or not,
+// with and without bias and dropout.
 Net net_random(int seed);
 
-typedef struct NetTask { // on the context's device
+typedef struct NetTask { // lies on the context's device
     Layer *model;
     Tensor *x, *labels;
 } NetTask;
 NetTask net_task_new(const Net *net);
 void net_task_free(NetTask *task);
 
-// Profiles a new task, asserts that it succeeds, and that nothing of it stays in memory.
+// Profiles a new task; asserts that it succeeds and leaves nothing in memory.
 Profile net_profile(const Net *net, int64_t samples);
 
-// Fails the test unless the profile says that nothing ran, and its two countings of the step's
-// memory agree.
+// Fails the test unless the profile says that nothing ran, and its two counts of the step's memory
+// agree.
 void profile_expect_counted_only(const Profile *profile);
 
 #endif

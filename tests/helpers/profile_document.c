@@ -1,4 +1,4 @@
-// profile_document.c -- reads a profile's JSON and holds it against the conventions.
+// profile_document.c -- reads a profile's JSON and checks it against the conventions.
 #include "tests/helpers/profile_document.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ json_t *document_of(const char *program, const char *arguments) {
     ck_assert_int_ge(file, 0);
     snprintf(all, sizeof all, "%s --quiet --json %s", arguments, path);
     ProgramRun run = program_run(program_path(program), all, PROGRAM_CAPTURED);
-    bool answered = strstr(arguments, "--generate") != NULL; // a question's answer is no report
+    bool answered = strstr(arguments, "--generate") != NULL; // answers are no reports
     ck_assert_msg(run.status == 0 && !run.out[0] == !answered && !run.err[0],
                   "%s: exit status %d, \"%s\" \"%s\"", arguments, run.status, run.out, run.err);
     json_error_t error;
@@ -78,7 +78,7 @@ static json_int_t count(json_t *phase, const char *name) { // 0 where the phase 
 static void check_percentiles(json_t *latency) {
     static const struct {
         const char *name;
-        json_int_t samples; // that it takes
+        json_int_t samples; // samples needed
     } needs[] = {{"p50", 1}, {"p90", 44}, {"p95", 90}, {"p99", 459}, {"p99.9", 4603}};
     json_t *percentiles = document_at(latency, "percentiles");
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
@@ -94,10 +94,10 @@ static void check_latency(json_t *latency, const char *where) {
     if (json_is_null(latency)) return;
     json_t *samples = document_at(latency, "samples"), *sample;
     ck_assert_int_eq(json_array_size(samples), document_integer(latency, "n"));
-    bool sure = document_integer(latency, "n") >= 6; // of the median, at 95 %
+    bool sure = document_integer(latency, "n") >= 6; // enough for a 95 % interval
     ck_assert(sure ? json_array_size(document_at(latency, "ci95")) == 2
                    : json_is_null(document_at(latency, "ci95")));
-    bool spread = document_integer(latency, "n") > 1; // one sample has none
+    bool spread = document_integer(latency, "n") > 1; // one sample has no spread
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
         if (spread || (strcmp(reals[i], "stddev") != 0 && strcmp(reals[i], "iqr") != 0))
             ck_assert_msg(document_real(latency, reals[i]) >= 0.0, "%s %s", where, reals[i]);
@@ -113,7 +113,7 @@ static void check_latency(json_t *latency, const char *where) {
     check_percentiles(latency);
 }
 
-// `ceilings`: there are some to judge by.
+// `ceilings`: whether the document has ceilings to judge by.
 static void check_phase(json_t *phase, bool ceilings, const char *where) {
     json_int_t total = 0;
     for (int i = 1; i < 5; i++) total += count(phase, counts[i]);

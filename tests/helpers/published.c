@@ -1,4 +1,4 @@
-// published.c -- networks by torchvision's names, as the tests ask for them: there has to be one.
+// published.c -- networks by torchvision's names; a test that names an unknown one fails.
 #include "tests/helpers/published.h"
 
 #include "tests/helpers/harness.h"

@@ -4,8 +4,7 @@
 
 #include "layers/models/zoo.h"
 
-// Fails the test where there is no network of that name; NULL with an error pending where it could
-// not be made.
+// Fails the test if no network has that name; NULL with an error pending if making it fails.
 Layer *published_new(const char *name, int64_t classes);
 
 #endif

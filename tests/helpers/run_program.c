@@ -26,7 +26,7 @@ typedef struct Text { // grows as it is read
     size_t size;
 } Text;
 
-// Reads what is there; false at the end.
+// Reads the available bytes; false at the end of the file.
 static bool take(int file, Text *text) {
     text->bytes = realloc(text->bytes, text->size + READ_AT_ONCE + 1);
     ck_assert_ptr_nonnull(text->bytes);
@@ -47,8 +47,8 @@ static void redirect(int from, int to) {
     if (from < 0 || dup2(from, to) < 0) _exit(126);
 }
 
-// Ceilings as a first run on a quiet machine keeps them: beside other tests, each program would
-// measure them again.
+// Writes ceilings as a first run on a quiet machine keeps them: otherwise each program would
+// measure them again, beside other tests.
 static void keep_ceilings(const char *cache) {
     char path[PATH_MAX];
     Machine machine;
@@ -69,7 +69,7 @@ static void become(const char *program, char *arguments, ProgramOutput output, c
     redirect(output == PROGRAM_FULL_DISK ? open("/dev/full", O_WRONLY) : pipes[1], STDOUT_FILENO);
     redirect(pipes[3], STDERR_FILENO);
     signal(SIGPIPE, output == PROGRAM_DEAF_TO_IT ? SIG_IGN : SIG_DFL);
-    char cache[PATH_MAX], here[PATH_MAX - 32]; // not the user's; a relative one would not count
+    char cache[PATH_MAX], here[PATH_MAX - 32]; // not the user's; relative paths are ignored
     if (!getcwd(here, sizeof here)) _exit(126);
     snprintf(cache, sizeof cache, "%s/build/test-cache", here);
     setenv("XDG_CACHE_HOME", cache, 1);
@@ -133,7 +133,7 @@ const char *program_path(const char *name) {
     char self[PATH_MAX] = "";
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     ck_assert_msg(length > 0, "/proc/self/exe: %s", strerror(errno));
-    char *build = dirname(dirname(self)); // .../build/normal/tests/test_x
+    char *build = dirname(dirname(self)); // this program is .../build/normal/tests/test_x
     char copy[PATH_MAX];
     snprintf(copy, sizeof copy, "%s", build);
     bool normal = strcmp(basename(copy), "normal") == 0;

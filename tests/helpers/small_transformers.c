@@ -1,4 +1,4 @@
-// small_transformers.c -- the small transformers of make_transformers.py, and a step of them.
+// small_transformers.c -- the small transformers of make_transformers.py, and one step of each.
 #include "tests/helpers/small_transformers.h"
 
 #include "tests/fixtures/transformers.h"
@@ -40,7 +40,7 @@ LlamaOptions small_llama(void) {
                           .rotary_base = 100.0f};
 }
 
-// ---- each by what all have in common ------------------------------------------------------------
+// ---- each model with the options common to all --------------------------------------------------
 static Layer *vit_of(float dropout, bool by_formula) {
     VitOptions options = small_vit();
     options.dropout = options.attention_dropout = dropout;
@@ -70,7 +70,7 @@ static Layer *gpt2_untied_of(float dropout, bool by_formula) {
     return gpt2_new(options);
 }
 
-static Layer *llama_of(float dropout, bool by_formula) { // which has none
+static Layer *llama_of(float dropout, bool by_formula) { // Llama has none
     LlamaOptions options = small_llama();
     (void)dropout;
     options.by_formula = by_formula;

@@ -1,4 +1,4 @@
-// training.c -- makes a small training, takes steps, and compares its state by its file.
+// training.c -- makes a small training, takes steps, and compares its state through its file.
 #include "tests/helpers/training.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ const Dataset training_dataset = {.count = TRAINING_IMAGES,
                                   .images = pixels,
                                   .labels = classes};
 
-// Dropout, batch norm, a frozen weight and, where wanted, tied ones.
+// A model with dropout, batch norm, a frozen weight and, if `tied`, tied weights.
 static Layer *model_new(bool tied) {
     Layer *model = sequential_new();
     layer_append(model, linear_new(TRAINING_PIXELS, 5, true));

@@ -1,5 +1,5 @@
-// training.h -- a small training that is to be interrupted: dropout, batch norm, a frozen weight, a
-// shuffled loader. Checkpoints of it are files of the test's own folder (byte_file.h).
+// training.h -- a small training for tests that interrupt it: dropout, batch norm, a frozen weight,
+// a shuffled loader. Its checkpoints are files in the test's own folder (byte_file.h).
 #ifndef TESTS_HELPERS_TRAINING_H
 #define TESTS_HELPERS_TRAINING_H
 
@@ -21,15 +21,15 @@ typedef struct Training {
     int prefetch;
     bool tied;
 } Training;
-extern const Training training_kinds[TRAINING_KINDS]; // each optimizer
+extern const Training training_kinds[TRAINING_KINDS]; // one entry per optimizer
 extern const Dataset training_dataset;                // filled by training_new
 extern const Schedule training_schedule;
 
 Checkpoint training_new(Training with, uint64_t seed);
 void training_free(Checkpoint *training);
-double training_step(Checkpoint *training); // with a new epoch where one is over; the loss
+double training_step(Checkpoint *training); // one step, in a new epoch if needed; the loss
 
-// Fails the test unless the state is that of the checkpoint in this file: its own file is the same.
+// Fails the test unless saving this state gives exactly the bytes of the given checkpoint file.
 void training_expect(const Checkpoint *one, const char *file);
 
 #endif

@@ -1,4 +1,4 @@
-// virtual_clock.c -- clock_gettime in front of the C library's.
+// virtual_clock.c -- a clock_gettime that replaces the C library's.
 #include "tests/helpers/virtual_clock.h"
 
 #include <stdatomic.h>
@@ -8,9 +8,9 @@
 
 #include "tensor/clock.h"
 
-static VirtualClock used;  // now NULL: the system's
-static int64_t ahead;      // of that; ns
-static atomic_llong shown; // by the clock that stands
+static VirtualClock used;  // if .now is NULL: the system's
+static int64_t ahead;      // lead over the system's, ns
+static atomic_llong shown; // time of the halted clock, ns
 
 int clock_gettime(clockid_t id, struct timespec *t) {
     int failed = (int)syscall(SYS_clock_gettime, id, t);

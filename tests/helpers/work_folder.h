@@ -2,12 +2,12 @@
 #ifndef TESTS_HELPERS_WORK_FOLDER_H
 #define TESTS_HELPERS_WORK_FOLDER_H
 
-extern char work_folder[32]; // its path
+extern char work_folder[32]; // path of the folder
 
 void work_folder_begin(void);
-// Of the shell, which ends at the first that fails, and with it the test: but for "! command" and
-// all but the last of "a && b", which it takes as questions. `not command` fails as others do.
-// The programs of this build are there by their names.
+// Runs shell commands. The first that fails ends the shell and fails the test, except "! command"
+// and all but the last of "a && b", which the shell takes as tests. `not command` fails as other
+// commands do. The programs of this build can be called by name.
 void work_folder_run(const char *commands);
 void work_folder_end(void);
 

@@ -1,6 +1,6 @@
-// onnx_change.h -- ONNX files of tests/fixtures/onnx read, to be changed, and written into the
-// test's own folder (work_folder.h), which it has begun. For tests that are built where protobuf-c
-// is (tests/rules.mk).
+// onnx_change.h -- reads ONNX files of tests/fixtures/onnx, to be changed, and writes them into the
+// folder that the test has begun (work_folder.h). Only for tests that are built with protobuf-c
+// (tests/rules.mk).
 #ifndef TESTS_LAYERS_ONNX_CHANGE_H
 #define TESTS_LAYERS_ONNX_CHANGE_H
 
@@ -11,9 +11,9 @@
 #include "tests/helpers/harness.h"
 #include "tests/helpers/work_folder.h"
 
-enum { ONNX_CHANGE_MOST = 1 << 20 }; // bytes of a file
+enum { ONNX_CHANGE_MOST = 1 << 20 }; // largest file, bytes
 
-// "mlp.ts": yours, for onnx__model__free_unpacked.
+// Reads a file such as "mlp.ts"; free with onnx__model__free_unpacked.
 static inline Onnx__Model *onnx_change_read(const char *name) {
     static uint8_t bytes[ONNX_CHANGE_MOST];
     char path[128];
@@ -27,7 +27,7 @@ static inline Onnx__Model *onnx_change_read(const char *name) {
     return model;
 }
 
-// The file's path, until the next one is written.
+// Writes the model; the returned path is valid until the next call.
 static inline const char *onnx_change_write(const Onnx__Model *model) {
     static uint8_t bytes[ONNX_CHANGE_MOST];
     ck_assert_uint_le(onnx__model__get_packed_size(model), sizeof bytes);

@@ -1,5 +1,5 @@
-// test_accumulate.c -- gradients of several small batches that add up to one step of a large one:
-// the same weights, but for rounding, at a lower peak, which a dry run predicts.
+// test_accumulate.c -- gradients accumulated over several small batches: they give the same weights
+// as one step of a large batch, except for rounding, at a lower peak, which a dry run predicts.
 #include "layers/cost.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
@@ -10,7 +10,7 @@ enum { IMAGES = 48, WEIGHTS = 784 * 6 + 6 * 10 };
 
 typedef struct Trained {
     float weights[WEIGHTS];
-    int64_t peak, predicted; // of activations
+    int64_t peak, predicted; // bytes of activations
     FitResult result;
 } Trained;
 
@@ -67,13 +67,13 @@ START_TEST(small_batches_add_up_to_a_large_one) {
 }
 END_TEST
 
-// 3 batches by twos: the third is a step of its own, and divided by 1.
+// 3 batches in pairs: the third makes a step of its own, divided by 1.
 START_TEST(the_last_ones_may_be_fewer) {
     FitOptions two = {.epochs = 1, .accumulate = 2, .max_steps = 3};
     FitOptions all = {.epochs = 1, .accumulate = 3, .max_steps = 3};
     Trained got = train(16, two), want = train(16, all);
     ck_assert(!harness_close(got.weights, want.weights, WEIGHTS, 1e-5, 1e-4, "weights"));
-    two.max_steps = 1; // of one, which is divided by 1
+    two.max_steps = 1; // one batch, divided by 1
     all = (FitOptions){.epochs = 1, .max_steps = 1};
     got = train(16, two);
     want = train(16, all);

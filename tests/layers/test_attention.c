@@ -1,5 +1,5 @@
-// test_attention.c -- attention as one op beside the same op by op: values, gradients, counts, what
-// is kept; and what a transformer's layer keeps and takes, foretold and measured.
+// test_attention.c -- attention as one op compared with attention op by op: values, gradients,
+// counts, saved bytes; and what a transformer's layer saves and takes, predicted and measured.
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef Tensor *(*Attend)(Tensor *q, Tensor *k, Tensor *v, Tensor *mask, Attenti
 static const struct Case {
     int64_t batch, heads, shared, s, t, d, e;
     AttentionOptions options;
-    int mask; // 1: of keys, 2: (s, t), 3: (s, 1), 4: (batch, 1, s, t)
+    int mask; // shape 1: (t), 2: (s, t), 3: (s, 1), 4: (batch, 1, s, t)
 } cases[] = {
     {1, 1, 1, 3, 5, 4, 2, {.scale = 0.0f}, 0},
     {2, 3, 3, 7, 7, 4, 4, {.causal = true}, 0},
@@ -26,11 +26,11 @@ static const struct Case {
 enum { CASES = sizeof cases / sizeof *cases, WISHES = 8 };
 
 typedef struct Counts {
-    Observer observer; // first
+    Observer observer; // must be first
     uint64_t macs, elementwise, transcendental;
 } Counts;
 
-// Adding one gradient to another is nobody's share of it.
+// Adding one gradient to another counts for neither variant.
 static void count(Observer *observer, const OpCall *call) {
     Counts *self = (Counts *)observer;
     OpCost cost = op_cost(call);
@@ -41,7 +41,7 @@ static void count(Observer *observer, const OpCall *call) {
 }
 
 typedef struct Outcome {
-    Tensor *of[4]; // y, and the gradients of q, k and v; yours
+    Tensor *of[4]; // y, and the gradients of q, k and v; the caller frees them
     Counts counts;
     int64_t saved;
 } Outcome;
@@ -50,7 +50,7 @@ static Tensor *mask_new(const struct Case *c) {
     Shape shapes[] = {SHAPE(c->t), SHAPE(c->s, c->t), SHAPE(c->s, 1),
                       SHAPE(c->batch, 1, c->s, c->t)};
     Tensor *mask = tensor_zeros_new(shapes[c->mask - 1]);
-    for (int64_t i = 0; i < mask->numel; i++) // of the first key nothing: each sees one
+    for (int64_t i = 0; i < mask->numel; i++) // every query sees the first key
         tensor_data(mask)[i] =
             c->mask != 3 && i % c->t % 3 == 1 ? -INFINITY : (float)(i % 5) / 4.0f;
     return mask;
@@ -106,15 +106,15 @@ START_TEST(it_is_what_its_formula_says_and_costs_as_much) {
 }
 END_TEST
 
-// Of leaves nothing is counted as kept. By its formula: the probabilities, and with dropout which
-// of them stay, and what that makes of them.
+// Leaves do not count as saved. The formula saves the probabilities and, with dropout, the mask and
+// the dropped probabilities.
 START_TEST(the_fused_one_keeps_no_scores) {
     for (int i = 0; i < CASES; i++) {
         const struct Case *c = &cases[i];
         int64_t rows = c->batch * c->heads * c->s, scores = rows * c->t;
         Outcome fused = outcome_of(c, tensor_attention, 7);
         Outcome formula = outcome_of(c, tensor_attention_by_formula, 7);
-        Outcome values = outcome_of(c, tensor_attention, 4); // their gradient takes no y
+        Outcome values = outcome_of(c, tensor_attention, 4); // the gradient of v needs no y
         ck_assert_int_eq(values.saved, 4 * rows);
         tensor_free(values.of[0]);
         tensor_free(values.of[3]);
@@ -128,7 +128,7 @@ START_TEST(the_fused_one_keeps_no_scores) {
 }
 END_TEST
 
-// Its mask, and the tables of rotary positions, are constants to it.
+// The mask, and the tables of rotary positions, are constants for the op.
 START_TEST(what_has_no_gradient_is_refused_one) {
     Tensor *x = tensor_zeros_new(SHAPE(2, 3, 4)), *table = tensor_zeros_new(SHAPE(3, 2));
     Tensor *mask = tensor_zeros_new(SHAPE(3, 3)), *none[2];
@@ -155,8 +155,8 @@ START_TEST(what_has_no_gradient_is_refused_one) {
 }
 END_TEST
 
-// Of a query that sees no key result and gradient are 0; keys and values that nobody sees have a
-// gradient of 0; what is not a number stays in its row, where no tile shares it.
+// A query that sees no key has result and gradient 0; keys and values that nobody sees have
+// gradient 0; NaN stays in its row, unless a tile shares it.
 START_TEST(unseen_keys_and_blind_queries_are_0) {
     enum { S = 3, T = 4, D = 2 };
     Tensor *in[3] = {tensor_uniform_new(SHAPE(S, D), -1.0f, 1.0f),
@@ -186,7 +186,7 @@ START_TEST(unseen_keys_and_blind_queries_are_0) {
 }
 END_TEST
 
-// Where one key has all the weight there is nothing to learn, however large the numbers are.
+// Where one key has all the weight the gradient is 0, however large the numbers are.
 START_TEST(saturated_rows_have_no_gradient) {
     Tensor *q = tensor_full_new(SHAPE(2, 8), 1000.0f), *k = tensor_uniform_new(SHAPE(40, 8), 0, 1);
     Tensor *v = tensor_uniform_new(SHAPE(40, 8), -1e6f, 1e6f);
@@ -216,7 +216,7 @@ static Block block_new(bool by_formula, float dropout) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     options.by_formula = by_formula;
     options.dropout = dropout;
-    Block b = {.all = sequential_new(), // which holds them; run below
+    Block b = {.all = sequential_new(), // owns the others; run below
                .norm1 = layer_norm_new(SHAPE(E), 1e-5f, true),
                .attention = multihead_attention_new(E, HEADS, options),
                .drop = dropout_new(dropout),
@@ -240,8 +240,8 @@ static Tensor *run(const Block *b, Tensor *x) {
     return tensor_add(sum, layer_forward(b->drop, layer_forward(b->down, wide)));
 }
 
-// Korthikanti et al. 2022, with 4 bytes a number; and mean and rstd of the norms' rows, which they
-// leave out. The fused one keeps its result beside what is made of it, and a number for each row.
+// The formula of Korthikanti et al. 2022, with 4 bytes a number, plus mean and rstd of the norms'
+// rows, which they leave out. The fused op saves its result, and one number for each row.
 static int64_t kept(bool by_formula, bool drops) {
     int64_t sb = S * B, each = sb * E * (drops ? 66 : 64), norms = 16 * sb;
     int64_t scores = sb * HEADS * S * (drops ? 9 : 4), fused = sb * E * 4 + sb * HEADS * 4;
@@ -250,7 +250,7 @@ static int64_t kept(bool by_formula, bool drops) {
 
 static void step(const Block *b, Tensor *x, int64_t *saved) {
     Scope *scope = scope_open();
-    Tensor *y = run(b, tensor_mul_scalar(x, 1.0f)); // no leaf, so that it counts as kept
+    Tensor *y = run(b, tensor_mul_scalar(x, 1.0f)); // no leaf, so it counts as saved
     ck_assert_msg(y != NULL, "%s", error_message());
     *saved = autograd_saved_bytes();
     ck_assert_int_eq(autograd_backward(tensor_mean(y, DIM_ALL, false)), STATUS_OK);

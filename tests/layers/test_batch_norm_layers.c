@@ -1,5 +1,5 @@
-// test_batch_norm_layers.c -- the layers of batch norm: what they print and hold, what follows in
-// training and what does not in a dry run, what they refuse, and memory that runs out.
+// test_batch_norm_layers.c -- the layers of batch norm: their print and state, statistics that
+// follow in training and not in a dry run, refusals, and memory that runs out.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ START_TEST(their_state_is_pytorchs_and_begins_so) {
 }
 END_TEST
 
-// Two batches of one channel, {1, 3} and {2, 8}: means 2 and 5, variances of samples 2 and 18.
+// Two batches of one channel, {1, 3} and {2, 8}: means 2 and 5, sample variances 2 and 18.
 static void run_two(Layer *norm) {
     static const float batches[2][2] = {{1, 3}, {2, 8}};
     for (int i = 0; i < 2; i++) {
@@ -110,7 +110,7 @@ START_TEST(running_statistics_follow_in_training_alone) {
                              "evaluated");
     }
     layer_free(norm);
-    options.momentum = NAN; // all alike
+    options.momentum = NAN; // equal weights for all batches
     norm = batch_norm1d_new(1, options);
     run_two(norm);
     expect_values(norm->buffers[0].tensor, 3.5f);
@@ -118,7 +118,7 @@ START_TEST(running_statistics_follow_in_training_alone) {
     layer_free(norm);
     options.track_running_stats = false;
     norm = batch_norm1d_new(1, options);
-    layer_train(norm, false); // by the batch, then, too
+    layer_train(norm, false); // still uses the batch
     expect_values(evaluated(norm, 7, 9), -1, 1);
     layer_free(norm);
     scope_close(scope);
@@ -155,7 +155,7 @@ START_TEST(what_they_cannot_take_is_refused) {
         ck_assert_ptr_null(layer_forward(norm, x));
         Status status = i == 5 ? STATUS_INVALID_ARGUMENT : STATUS_SHAPE;
         expect_error(status, wrong[i].mention);
-        if (i == 5) { // which has no variance; and yet it can be evaluated
+        if (i == 5) { // no variance, but evaluation works
             expect_values(norm->buffers[2].tensor, 0);
             layer_train(norm, false);
             ck_assert_ptr_nonnull(layer_forward(norm, x));
@@ -187,7 +187,7 @@ START_TEST(the_cost_is_that_of_the_closed_formulas_and_nothing_moves) {
         ck_assert_uint_eq(forward->bias_flops, ELEMENTS);
         ck_assert_uint_eq(forward->bytes_read, 4 * (ELEMENTS + 4 * CHANNELS) + (eval ? 0 : 8));
         ck_assert_uint_eq(forward->bytes_written, 4 * ELEMENTS + 2 * more + (eval ? 0 : 8));
-        const OpCost *input = &cost.phase[PHASE_BACKWARD_INPUT]; // with dweight and dbias
+        const OpCost *input = &cost.phase[PHASE_BACKWARD_INPUT]; // includes dweight and dbias
         ck_assert_uint_eq(input->elementwise_flops, eval ? 6 * ELEMENTS : 9 * ELEMENTS + CHANNELS);
         ck_assert_uint_eq(input->bytes_read, 4 * (2 * ELEMENTS + 3 * CHANNELS));
         ck_assert_uint_eq(input->bytes_written, 4 * (ELEMENTS + 2 * CHANNELS));
@@ -216,7 +216,7 @@ START_TEST(what_is_predicted_is_measured) {
                      (ProfileOptions){.iterations = 2}, &profile);
     expect_no_error();
     ck_assert_msg(profile.reconciled, "%s", profile.difference);
-    const Parameter *running = layer_find(model, "norm")->buffers; // the model is as it was
+    const Parameter *running = layer_find(model, "norm")->buffers; // unchanged by the profile
     expect_values(running[0].tensor, 0, 0, 0);
     expect_values(running[1].tensor, 1, 1, 1);
     ck_assert(tensor_item(running[2].tensor) == 0.0);
@@ -248,7 +248,7 @@ static Status run_once(void) {
 START_TEST(any_request_may_fail) {
     int failures = 0;
     ck_assert_int_eq(autograd_enable(), STATUS_OK);
-    setenv("RIDGEPOINT_ALLOC", "raw", 1); // no request is saved by a cache
+    setenv("RIDGEPOINT_ALLOC", "raw", 1); // so that no allocation is served by a cache
     int64_t live = expect_live_bytes();
     for (uint64_t n = 1; n < 1000; n++, failures++) {
         memory_fail_at(n);

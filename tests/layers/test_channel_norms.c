@@ -1,5 +1,5 @@
-// test_channel_norms.c -- RMS norm, group norm and instance norm beyond the op cases: digits, what
-// is kept and run for whoever wants a gradient, what other tools count, and the layers.
+// test_channel_norms.c -- RMS norm, group norm and instance norm beyond the op cases: precision,
+// what is saved and run for each wanted gradient, other tools' counts, and the layers.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 static const float epsilon = 1e-5f;
 
-// ---- digits ------------------------------------------------------------------------------------
-// Of one sample of n numbers in one group, as the formula says.
+// ---- precision ---------------------------------------------------------------------------------
+// Compares one sample of n numbers in one group with the formula.
 static void check_group(const float *x, int64_t n, float offset, double room) {
     double mean = 0.0, variance = 0.0;
     for (int64_t i = 0; i < n; i++) mean += (double)x[i] / (double)n;
@@ -79,11 +79,11 @@ START_TEST(small_numbers_without_epsilon_are_normalised_too) {
 }
 END_TEST
 
-// ---- who wants a gradient ----------------------------------------------------------------------
+// ---- which gradients are wanted ----------------------------------------------------------------
 enum { SAMPLES = 3, CHANNELS = 4, GROUPS = 2, PLACES = 5, ELEMENTS = SAMPLES * CHANNELS * PLACES };
 
 typedef struct Ran {
-    Observer observer; // first
+    Observer observer; // must be first
     char ops[200];
 } Ran;
 
@@ -168,10 +168,10 @@ static Layer *root(bool affine) { return rms_norm_new(SHAPE(6, 5), FLT_EPSILON, 
 
 static const struct Made {
     Layer *(*make)(bool affine);
-    const char *name, *attributes, *printed; // both times affine
+    const char *name, *attributes, *printed; // with affine
     Shape x;
     int64_t parameters;
-    uint64_t forward[2];  // FLOPs, without affine and with
+    uint64_t forward[2];  // FLOPs, without and with affine
     uint64_t tools[2][3]; // fvcore, DeepSpeed, torchinfo
 } made[] = {
     {group,
@@ -236,7 +236,7 @@ START_TEST(layers_begin_and_print_as_pytorchs) {
 }
 END_TEST
 
-// A dry run says what a real one does, to the integer; and other tools what they say of it.
+// A dry run counts exactly what a real one does, and the presets count what their tools do.
 START_TEST(layers_cost_what_they_say_and_tools_count_theirs) {
     const struct Made *of = &made[_i / 2];
     bool affine = _i % 2 != 0;

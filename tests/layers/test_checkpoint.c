@@ -1,5 +1,5 @@
-// test_checkpoint.c -- training that is killed between any two steps goes on as if it had not been:
-// bit for bit. Files that do not fit, and writing that is interrupted: test_interrupted.c.
+// test_checkpoint.c -- training that is killed between any two steps resumes as if it had not been,
+// bit for bit. test_interrupted.c tests files that do not fit, and interrupted writes.
 #include <string.h>
 
 #include "layers/recurrent.h"
@@ -23,7 +23,7 @@ START_TEST(a_run_killed_between_any_two_steps_goes_on_bit_for_bit) {
     training_free(&whole);
     for (int killed = 0; killed < TRAINING_STEPS; killed++) {
         Checkpoint again = training_new(with, 1000 + (uint64_t)killed);        // other weights
-        *again.schedule = (Schedule){.kind = SCHEDULE_CONSTANT, .base = 7.0f}; // another rate, too
+        *again.schedule = (Schedule){.kind = SCHEDULE_CONSTANT, .base = 7.0f}; // with another rate
         snprintf(name, sizeof name, "at-%d", killed);
         ck_assert_msg(!checkpoint_read(&again, byte_file_path(name)), "%s", error_message());
         ck_assert_int_eq(again.step, killed);
@@ -53,7 +53,7 @@ static void save_at(void *argument, const FitProgress *progress) {
         ck_assert_int_eq(checkpoint_write(saver->training, byte_file_path("mid")), STATUS_OK);
 }
 
-// Stopped in the midst of an epoch, at the end of one, and at the end of the last.
+// Stops in the middle of an epoch, at the end of one, and at the end of the last.
 START_TEST(train_fit_goes_on_where_it_was) {
     work_folder_begin();
     static const int64_t stops[] = {1, 4, TRAINING_BATCHES, TRAINING_BATCHES + 5,
@@ -78,7 +78,7 @@ START_TEST(train_fit_goes_on_where_it_was) {
                   error_message());
     ck_assert_int_eq(fit.steps, 2 * TRAINING_BATCHES);
     ck_assert_int_eq(fit.epochs, 2);
-    if (_i == 2) ck_assert(fit.final_loss == last); // a whole epoch was its own
+    if (_i == 2) ck_assert(fit.final_loss == last); // it ran a whole epoch itself
     training_expect(&again, "end");
     training_free(&whole);
     training_free(&again);
@@ -124,7 +124,7 @@ START_TEST(a_loader_goes_to_any_place_that_there_is_and_no_other) {
 }
 END_TEST
 
-// One pixel of one image, or one label, is another: of as many images under any name.
+// One pixel of one image, or one label, differs; the number of images and the name do not matter.
 START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
     work_folder_begin();
     Checkpoint training = training_new(training_kinds[_i], 1);
@@ -152,7 +152,7 @@ START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
     ck_assert(checkpoint_read(&training, byte_file_path("other")));
     byte_file_expect_error(STATUS_INVALID_ARGUMENT, "is in 'nearly \"squ?res\"' (22 samples, ");
     ck_assert_msg(!checkpoint_read(&training, byte_file_path("run")), "%s", error_message());
-    loader_free(training.loader); // the same pixels, and other numbers
+    loader_free(training.loader); // the same pixels, other scaling
     if (_i == 0) options.mean = 0.5f;
     if (_i > 0) options.scale = 2.0f;
     training.loader = loader_new(&training_dataset, options);
@@ -163,7 +163,7 @@ START_TEST(other_data_of_the_same_size_is_noticed_and_both_are_named) {
 }
 END_TEST
 
-// Of every optimizer, SGD too, which has no state that would be missing.
+// Runs for every optimizer, including SGD, which has no state to miss.
 START_TEST(other_frozen_parameters_are_noticed_and_named) {
     work_folder_begin();
     Checkpoint training = training_new(training_kinds[_i], 1),
@@ -177,7 +177,7 @@ START_TEST(other_frozen_parameters_are_noticed_and_named) {
     layer_freeze(other.model, "0.bias", false, &count);
     ck_assert(checkpoint_read(&other, byte_file_path("run")));
     byte_file_expect_error(STATUS_INVALID_ARGUMENT, "0.bias was frozen when it was written, and");
-    Checkpoint model = {.model = other.model}; // to be used, not to be trained
+    Checkpoint model = {.model = other.model}; // for use without training
     ck_assert_int_eq(checkpoint_read(&model, byte_file_path("run")), STATUS_OK);
     layer_freeze(other.model, "0.bias", true, &count);
     ck_assert_msg(!checkpoint_read(&other, byte_file_path("run")), "%s", error_message());
@@ -187,7 +187,7 @@ START_TEST(other_frozen_parameters_are_noticed_and_named) {
 }
 END_TEST
 
-// "weight_hh_l0" is how the name of another begins.
+// "weight_hh_l0" is also the start of another name.
 START_TEST(a_frozen_parameter_is_known_by_its_whole_name) {
     RecurrentOptions both = recurrent_defaults();
     both.bidirectional = true;

@@ -1,5 +1,5 @@
-// test_containers.c -- layers that run others, blocks made of them, and what changes a model by
-// path: found, tied, frozen. Sequential is test_layers.c's.
+// test_containers.c -- layers that run others, blocks made of them, and changes to a model by path:
+// finding, tying, freezing. test_layers.c tests Sequential.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ START_TEST(a_layer_scale_is_per_channel) {
 }
 END_TEST
 
-// The factors of the samples or channels of x (n, c, 2), all its elements being 1.
+// Finds the factors of the samples or channels of x (n, c, 2), whose elements are all 1.
 static void drop_each(Layer *layer, int64_t n, int64_t c, bool channels) {
     Tensor *x = tensor_full_new(SHAPE(n, c, 2), 1.0f);
     Scope *scope = scope_open();
@@ -188,7 +188,7 @@ END_TEST
 START_TEST(parameters_are_frozen_by_pattern) {
     static const struct {
         const char *pattern;
-        int64_t count, left; // paths that match; elements that still want a gradient
+        int64_t count, left; // matching paths; elements that still want a gradient
     } cases[] = {{"features.*", 4, 10},
                  {"features", 4, 10},
                  {"*.bias", 3, 40},
@@ -210,7 +210,7 @@ START_TEST(parameters_are_frozen_by_pattern) {
         ck_assert_int_eq(layer_trainable_count(model), 50);
         layer_free(model);
     }
-    Layer *model = tree(); // a tied one has two paths
+    Layer *model = tree(); // a tied parameter has two paths
     int64_t count;
     layer_tie(model, "features.1.weight", "features.0.weight");
     layer_freeze(model, "features.1", true, &count);
@@ -218,7 +218,7 @@ START_TEST(parameters_are_frozen_by_pattern) {
     ck_assert_int_ne(layer_freeze(model, NULL, true, &count), STATUS_OK);
     expect_error(STATUS_INVALID_ARGUMENT, "no pattern");
     layer_free(model);
-    // What lies deeper than a path is long is meant by a layer around it.
+    // Paths too long to match themselves match through a layer around them.
     char name[200] = "", pattern[] = "0.*.1";
     memset(name, 'n', sizeof name - 1);
     model = sequential_new();
@@ -278,7 +278,7 @@ START_TEST(a_layer_may_have_several_results) {
 }
 END_TEST
 
-// As among few; a name is free again when its layer has left.
+// Names are unique among many, too; a name is free again when its layer has left.
 START_TEST(a_name_is_found_among_many) {
     Layer *many = sequential_new();
     char name[16];

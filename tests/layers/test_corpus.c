@@ -1,5 +1,5 @@
-// test_corpus.c -- texts: symbols, entropies, windows as batches, sentences that are drawn.
-// Training on one, and what a model goes on to write: test_corpus_training.c.
+// test_corpus.c -- texts: symbols, entropies, windows as batches, drawn sentences.
+// test_corpus_training.c tests training on a text and generating from a model.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static Corpus corpus_of(const char *text) {
     return corpus;
 }
 
-// ---- what it is --------------------------------------------------------------------------------
+// ---- a text ------------------------------------------------------------------------------------
 START_TEST(symbols_are_the_distinct_bytes_in_their_order) {
     work_folder_begin();
     static const char text[] = "b\xc3\xa4\n a\xff";
@@ -35,7 +35,7 @@ START_TEST(symbols_are_the_distinct_bytes_in_their_order) {
     ck_assert_int_eq(corpus.count, 4);
     ck_assert_int_eq(rest.count, 3);
     ck_assert_mem_eq(rest.ids, "\1\2\6", 3);
-    ck_assert_int_eq(rest.vocabulary, 7); // the whole text's
+    ck_assert_int_eq(rest.vocabulary, 7); // of the whole text
     corpus_free(&rest);
     ck_assert(corpus_split(&corpus, 5, &rest));
     byte_file_expect_error(STATUS_INVALID_ARGUMENT, "5 of 4");
@@ -69,9 +69,9 @@ START_TEST(what_is_no_text_is_refused) {
     ck_assert(corpus_read(NULL, &corpus));
     error_clear();
     work_folder_run("mkfifo pipe; truncate -s 2G large");
-    ck_assert(corpus_read(byte_file_path("pipe"), &corpus)); // at once
+    ck_assert(corpus_read(byte_file_path("pipe"), &corpus)); // returns at once
     byte_file_expect_error(STATUS_IO, "no regular file");
-    ck_assert(corpus_read(byte_file_path("large"), &corpus)); // without taking 2 GB
+    ck_assert(corpus_read(byte_file_path("large"), &corpus)); // without reading 2 GB
     byte_file_expect_error(STATUS_FORMAT, "larger than");
     ck_assert(corpus_from_bytes("it", NULL, 3, &corpus));
     expect_error(STATUS_INVALID_ARGUMENT, "NULL");
@@ -81,7 +81,7 @@ START_TEST(what_is_no_text_is_refused) {
 }
 END_TEST
 
-// ---- its entropies -----------------------------------------------------------------------------
+// ---- entropies ---------------------------------------------------------------------------------
 // By hand: aab has 2 of a and 1 of b; after a come a and b, after b nothing.
 START_TEST(entropies_are_those_of_its_counts) {
     Corpus text = corpus_of("aab"), other = corpus_of("abba"), one, none;
@@ -97,7 +97,7 @@ START_TEST(entropies_are_those_of_its_counts) {
     ck_assert_int_eq(corpus_bigram_loss(&other, &text, &loss), STATUS_OK);
     ck_assert_double_eq_tol(loss, (log(3.0) + log(1.5)) / 2.0, 1e-12);
     Corpus strange = corpus_of("aba");
-    strange.symbols[1] = 'c'; // as many, and others
+    strange.symbols[1] = 'c'; // as many symbols, but different
     ck_assert(corpus_bigram_loss(&text, &strange, &loss));
     expect_error(STATUS_INVALID_ARGUMENT, "which have the same symbols");
     corpus_free(&strange);
@@ -107,7 +107,7 @@ START_TEST(entropies_are_those_of_its_counts) {
     expect_error(STATUS_INVALID_ARGUMENT, "cannot guess 1");
     ck_assert(corpus_entropy(&one, &entropy));
     expect_error(STATUS_INVALID_ARGUMENT, "no pair in 1");
-    ck_assert(corpus_bigram_loss(&text, &other, &loss)); // nothing is left of it
+    ck_assert(corpus_bigram_loss(&text, &other, &loss)); // the text is empty now
     expect_error(STATUS_INVALID_ARGUMENT, "no pair in 0");
     corpus_free(&text);
     corpus_free(&other);
@@ -128,7 +128,7 @@ static bool window_is(const Batch *batch, int64_t row, int64_t tokens, const Cor
 
 START_TEST(unshuffled_each_symbol_is_seen_once_and_told_its_next) {
     enum { TOKENS = 5 };
-    Corpus text = corpus_of("the quick brown fox jumps over it"); // 33: 6 windows of 5
+    Corpus text = corpus_of("the quick brown fox jumps over it"); // 33 bytes: 6 windows of 5
     LoaderOptions options = {.batch = 4, .prefetch = _i};
     Loader *loader = corpus_loader_new(&text, TOKENS, options);
     ck_assert_int_eq(loader_batches(loader), 2);
@@ -148,13 +148,13 @@ START_TEST(unshuffled_each_symbol_is_seen_once_and_told_its_next) {
 }
 END_TEST
 
-// Every place is drawn about as often, the first and the last included; another epoch is another
-// draw, and the same seed the same.
+// Every place is drawn about as often, the first and the last included; another epoch draws other
+// places, and the same seed draws the same.
 START_TEST(shuffled_windows_begin_anywhere) {
     enum { TOKENS = 3, COUNT = 23, PLACES = COUNT - TOKENS, EPOCHS = 400 };
     Corpus text;
     uint8_t letters[COUNT];
-    for (int i = 0; i < COUNT; i++) letters[i] = (uint8_t)('a' + i); // so that a window tells where
+    for (int i = 0; i < COUNT; i++) letters[i] = (uint8_t)('a' + i); // a window shows its place
     ck_assert_int_eq(corpus_from_bytes("it", letters, COUNT, &text), STATUS_OK);
     LoaderOptions options = {.batch = 2, .shuffle = true, .seed = 5}, ahead = options;
     ahead.prefetch = 3;
@@ -212,7 +212,7 @@ START_TEST(a_loader_of_windows_goes_to_any_place) {
     ck_assert(loader_seek(other, place));
     expect_error(STATUS_INVALID_ARGUMENT, "(9 samples");
     loader_free(other);
-    Loader *longer = corpus_loader_new(&text, 20, options); // each epoch is a window, of both
+    Loader *longer = corpus_loader_new(&text, 20, options); // both have one window an epoch
     other = corpus_loader_new(&text, 19, options);
     ck_assert(loader_seek(other, loader_position(longer)));
     expect_error(STATUS_INVALID_ARGUMENT, "in windows as long");
@@ -245,7 +245,7 @@ START_TEST(windows_that_do_not_fit_are_refused) {
 }
 END_TEST
 
-// ---- drawn -------------------------------------------------------------------------------------
+// ---- drawn sentences ---------------------------------------------------------------------------
 START_TEST(sentences_are_lines_and_the_seed_decides) {
     Corpus text, same, other;
     ck_assert_int_eq(corpus_generate(5000, 3, &text), STATUS_OK);

@@ -1,5 +1,5 @@
-// test_corpus_training.c -- a language model learns a text, is killed and goes on, and writes.
-// Texts and their windows: test_corpus.c.
+// test_corpus_training.c -- a language model learns a text, resumes after a kill, and writes.
+// test_corpus.c tests texts and their windows.
 #include <math.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static double held_out_loss(Layer *model, const Corpus *text) {
 }
 
 // ---- learning ----------------------------------------------------------------------------------
-// What a table of pairs cannot know, two letters back, a model with attention does; a table of
-// weights, trained, comes to what the table of pairs has, and no further.
+// A model with attention uses the letter before last, which a table of pairs cannot; a trained
+// table of weights reaches the loss of the table of pairs, and no less.
 START_TEST(attention_is_below_the_pairs_and_a_table_is_not) {
     Corpus text, rest;
     ck_assert_int_eq(corpus_generate(20000, 2, &text), STATUS_OK);
@@ -78,12 +78,12 @@ START_TEST(attention_is_below_the_pairs_and_a_table_is_not) {
 }
 END_TEST
 
-// The mean over batches of different sizes is that of all samples.
+// The mean over batches of different sizes weighs all samples equally.
 START_TEST(the_mean_loss_is_of_all_samples) {
     Corpus text;
     ck_assert_int_eq(corpus_generate(200, 2, &text), STATUS_OK); // 12 windows: 5, 5 and 2
     context_seed(1);
-    Layer *model = letters_new(&text, 0.5f); // which inference leaves out
+    Layer *model = letters_new(&text, 0.5f); // inference skips dropout
     double loss[2];
     for (int i = 0; i < 2; i++) {
         LoaderOptions options = {.batch = i == 0 ? 5 : 12};
@@ -98,7 +98,7 @@ START_TEST(the_mean_loss_is_of_all_samples) {
 }
 END_TEST
 
-// ---- killed ------------------------------------------------------------------------------------
+// ---- killed and resumed ------------------------------------------------------------------------
 typedef struct Saver {
     Checkpoint *training;
     int64_t at;
@@ -115,7 +115,7 @@ static void save_at(void *argument, const FitProgress *progress) {
         ck_assert_int_eq(checkpoint_write(&now, byte_file_path("end")), STATUS_OK);
 }
 
-// In the midst of an epoch, at its end, in a later one: the file of the end is the same.
+// Kills in the middle of an epoch, at its end, in a later one: the final file is the same.
 START_TEST(a_killed_training_on_a_text_goes_on_bit_for_bit) {
     static const int64_t kills[] = {1, 5, 6, 9};
     work_folder_begin();
@@ -124,7 +124,7 @@ START_TEST(a_killed_training_on_a_text_goes_on_bit_for_bit) {
     FitOptions options = {.epochs = 2, .progress = save_at};
     FitResult result;
     for (int run = 0; run < 2; run++) {
-        context_seed(run == 0 ? 1 : 77); // the second begins as another
+        context_seed(run == 0 ? 1 : 77); // the second starts differently
         Layer *model = letters_new(&text, 0.2f);
         Checkpoint all = {.model = model,
                           .optimizer = adam_new(model, 0.01f),
@@ -151,7 +151,7 @@ START_TEST(a_killed_training_on_a_text_goes_on_bit_for_bit) {
 END_TEST
 
 // ---- writing -----------------------------------------------------------------------------------
-// Logits by the last token alone: after token i, i + 1 has `height` and the others 0.
+// Logits from the last token alone: after token i, i + 1 has `height` and the others 0.
 static Layer *successor_new(int n, float height) {
     Layer *table = embedding_new(n, n), *model = sequential_new();
     for (int i = 0; i < n; i++)
@@ -161,7 +161,7 @@ static Layer *successor_new(int n, float height) {
     return model;
 }
 
-// A model that knows "abcd" by heart: of the second text it misses the two that break the row.
+// A model that knows "abcd" by heart misses the two symbols of the second text that break the row.
 START_TEST(the_accuracy_is_of_all_symbols) {
     static const char *const texts[] = {"abcdabcdabcda", "abcdabcaabcda"};
     static const double want[] = {1.0, 10.0 / 12.0};
@@ -170,7 +170,7 @@ START_TEST(the_accuracy_is_of_all_symbols) {
         double accuracy;
         ck_assert_int_eq(corpus_from_bytes("row", texts[i], 13, &text), STATUS_OK);
         Layer *model = successor_new(4, 3.0f);
-        for (int64_t batch = 1; batch < 4; batch++) { // of 3 windows
+        for (int64_t batch = 1; batch < 4; batch++) { // the text has 3 windows
             Loader *loader = corpus_loader_new(&text, 4, (LoaderOptions){.batch = batch});
             ck_assert_int_eq(train_accuracy(model, loader, &accuracy), STATUS_OK);
             ck_assert_double_eq_tol(accuracy, want[i], 1e-12);
@@ -193,7 +193,8 @@ START_TEST(tokens_are_drawn_by_their_probabilities) {
         int64_t count = i == 0 ? 10 : COUNT, next = 0;
         RandomState before = context_current()->random;
         ck_assert_msg(!generate_tokens(model, how, ids, 1, count), "%s", error_message());
-        ck_assert((context_current()->random.offset == before.offset) == (i == 0)); // greedy: none
+        ck_assert((context_current()->random.offset == before.offset) == (i == 0)); // greedy: no
+                                                                                    // draws
         for (int64_t at = 1; at < count; at++) next += ids[at] == (ids[at - 1] + 1) % N;
         double height = i == 0 ? (double)INFINITY : exp(1.0 / (double)temperatures[i]);
         double want = i == 0 ? 1.0 : height / (height + N - 1.0);
@@ -205,7 +206,7 @@ START_TEST(tokens_are_drawn_by_their_probabilities) {
 }
 END_TEST
 
-// A longer text than the model's context, in inference mode, which is put back.
+// The text is longer than the model's context; the model's training mode is restored.
 START_TEST(the_window_slides_and_dropout_rests) {
     Corpus text;
     ck_assert_int_eq(corpus_generate(200, 2, &text), STATUS_OK);
@@ -218,7 +219,7 @@ START_TEST(the_window_slides_and_dropout_rests) {
         ck_assert_int_eq(generate_tokens(model, how, ids[i], 1, 3 * TOKENS), STATUS_OK);
     ck_assert_mem_eq(ids[0], ids[1], sizeof ids[0]);
     ck_assert(model->training);
-    how.window = TOKENS + 1; // the model takes no more than its context
+    how.window = TOKENS + 1; // longer than the model's context
     ck_assert(generate_tokens(model, how, ids[0], 1, 3 * TOKENS));
     expect_error(STATUS_SHAPE, "context");
     ck_assert(model->training);

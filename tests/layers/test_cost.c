@@ -1,12 +1,12 @@
-// test_cost.c -- what layer_cost says before a run equals what a real run on the CPU executes, and
-// closed formulas written here on their own. What a dry run leaves alone is test_dry_run.c's.
+// test_cost.c -- the predictions of layer_cost equal the counts of a real run on the CPU, and of
+// closed formulas written here independently. test_dry_run.c tests what a dry run leaves alone.
 #include <string.h>
 
 #include "layers/cost.h"
 #include "layers/train/fit.h"
 #include "tests/helpers/expect.h"
 
-// Field by field, so that a failure names what differs.
+// Compares field by field, so that a failure names the field.
 #define assert_cost(got, want, what)                                                               \
     do {                                                                                           \
         const OpCost g = (got), w = (want);                                                        \
@@ -40,7 +40,7 @@ START_TEST(the_mlp_784_512_10_costs_what_the_conventions_say) {
     ck_assert_uint_eq(cost.phase[PHASE_FORWARD].elementwise_flops, 512);
     ck_assert_uint_eq(2 * macs_of_backward(&cost), 823296);
     ck_assert_uint_eq(2 * cost.phase[PHASE_BACKWARD_WEIGHT].macs, 813056);
-    ck_assert_uint_eq(2 * cost.phase[PHASE_BACKWARD_INPUT].macs, 10240); // fc2's alone
+    ck_assert_uint_eq(2 * cost.phase[PHASE_BACKWARD_INPUT].macs, 10240); // only fc2 has one
     ck_assert_uint_eq(op_cost_total_flops(cost.phase[PHASE_FORWARD]), 813056 + 522 + 512);
     ck_assert_int_eq(cost.saved_bytes, 4 * 512);
     ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 4 * 407050);
@@ -60,8 +60,8 @@ typedef struct Mlp { // a random one
     MlpOptions options;
 } Mlp;
 
-// Per element: forward + - * / and transcendentals, then the same of the slope times the gradient;
-// and whether the slope is no function of the value.
+// Per element: basic ops and transcendentals of the forward, then those of slope times gradient;
+// keeps_input: the slope is no function of the result.
 static const struct {
     const Op *op;
     uint64_t flops[4];
@@ -107,7 +107,7 @@ static void add_activation(LayerCost *want, const Mlp *mlp, uint64_t n) {
     if (!fused)
         add_traffic(forward, n, n);
     else if (keeps)
-        add_traffic(forward, 0, n); // what goes into the activation is an output of its own
+        add_traffic(forward, 0, n); // the activation's input is a second output
     add_traffic(backward, 2 * n, n);
     if (keeps) want->saved_bytes += 4 * (int64_t)n;
 }
@@ -142,7 +142,7 @@ static LayerCost closed_formulas(const Mlp *mlp) {
 
 // ---- a real run, counted by an observer -------------------------------------------------------
 typedef struct Executed {
-    Observer observer; // first
+    Observer observer; // must be first
     OpCost phase[PHASE_COUNT];
     int64_t ops;
 } Executed;
@@ -184,7 +184,7 @@ START_TEST(the_dry_run_equals_closed_formulas_and_a_real_run_in_every_field_and_
     ck_assert_int_eq(cost.ops, executed.ops);
     ck_assert_int_eq(cost.saved_bytes, want.saved_bytes);
     ck_assert_int_eq(cost.uncounted, 0);
-    peak.category[MEM_DATA] -= tensor_bytes(x); // which is the caller's
+    peak.category[MEM_DATA] -= tensor_bytes(x); // the caller's
     peak.total -= tensor_bytes(x);
     for (int c = 0; c < MEM_COUNT; c++)
         ck_assert_msg(cost.peak.category[c] == peak.category[c],
@@ -196,7 +196,7 @@ START_TEST(the_dry_run_equals_closed_formulas_and_a_real_run_in_every_field_and_
 }
 END_TEST
 
-// Loss and optimizer included: the same code in a dry run and for real.
+// Loss and optimizer included: the same code runs dry and for real.
 START_TEST(a_whole_training_step_costs_dry_what_it_costs_for_real) {
     Layer *model = mlp_new((int64_t[]){20, 30, 5}, 3, mlp_defaults());
     Tensor *x = tensor_normal_new(SHAPE(8, 20), 0.0f, 1.0f);

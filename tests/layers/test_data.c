@@ -1,5 +1,5 @@
-// test_data.c -- folders of IDX files as datasets, splitting them, and drawing digits.
-// One file: test_idx.c. Batches: test_loader.c.
+// test_data.c -- folders of IDX files as datasets, splitting them, and drawing digits. test_idx.c
+// tests single files, test_loader.c batches.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ START_TEST(of_one_pair_the_last_fifth_is_the_test) {
 }
 END_TEST
 
-// What is wrong with each folder: its two files (NULL: absent), and what the message says.
+// Each folder's mistake: its two files (NULL: absent), and the text in the message.
 START_TEST(folders_that_do_not_fit_are_refused_with_a_reason) {
     Folder folder;
     data_folder_new(folder.path);
@@ -198,7 +198,7 @@ START_TEST(an_impossible_split_changes_nothing) {
     ck_assert_int_eq(digits_generate(10, 3, &dataset), STATUS_OK);
     data_expect_error(dataset_split(&dataset, 11, 0, &rest), STATUS_INVALID_ARGUMENT, "11 of 10");
     data_expect_error(dataset_split(&dataset, -1, 0, &rest), STATUS_INVALID_ARGUMENT, "-1 of 10");
-    for (uint64_t nth = 1; nth <= 5; nth++) { // the order, and twice images and labels
+    for (uint64_t nth = 1; nth <= 5; nth++) { // allocations: order, 2 x images, 2 x labels
         memory_fail_at(nth);
         ck_assert_int_eq(dataset_split(&dataset, 4, 1, &rest), STATUS_OUT_OF_MEMORY);
         error_clear();
@@ -221,7 +221,7 @@ START_TEST(every_digit_comes_equally_often) {
         in_order += dataset.labels[i] == i % 10;
     }
     for (int digit = 0; digit < 10; digit++) ck_assert_int_eq(counts[digit], 50);
-    ck_assert_int_lt(in_order, 100); // about 50 by chance
+    ck_assert_int_lt(in_order, 100); // 50 expected by chance
     dataset_free(&dataset);
 }
 END_TEST

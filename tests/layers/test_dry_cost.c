@@ -1,5 +1,5 @@
-// test_dry_cost.c -- what a dry run costs: no tensor data, however large the model, and no more
-// than a moment; and what cannot be costed. Its figures are test_cost.c's.
+// test_dry_cost.c -- the cost of a dry run itself: no tensor data, however large the model, and
+// only a moment; and models that cannot be costed. test_cost.c tests the figures.
 #include <time.h>
 
 #include "layers/cost.h"
@@ -12,7 +12,7 @@ static uint64_t macs_of_backward(const LayerCost *cost) {
 }
 
 // ---- models that no machine could hold --------------------------------------------------------
-static double seconds(void) { // of this thread on a processor
+static double seconds(void) { // processor time of this thread
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -39,7 +39,7 @@ START_TEST(a_model_of_175_billion_parameters_is_costed_at_once_and_without_memor
     ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 4 * layer_parameter_count(model));
     ck_assert_int_eq(context_ledger()->reserved_bytes, reserved);
     ck_assert_uint_lt(memory_system_calls() - calls, 1000);
-    ck_assert_msg(elapsed < 0.5, "it took %g s", elapsed); // it takes 0.0005 s
+    ck_assert_msg(elapsed < 0.5, "it took %g s", elapsed); // it usually takes 0.0005 s
     tensor_free(x);
     layer_free(model);
     context_set_device(device_cpu());
@@ -72,7 +72,7 @@ START_TEST(what_cannot_run_cannot_be_costed_and_says_why) {
     LayerCost cost;
     ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_SHAPE);
     expect_error(STATUS_SHAPE, "linear of (2, 5), (3, 4)");
-    Layer *nothing = relu_new(); // no parameter, and nothing comes of it
+    Layer *nothing = relu_new(); // no parameter, and int64 input fails
     Tensor *labels = tensor_from_labels_new(SHAPE(1), (int64_t[]){1});
     ck_assert_int_eq(layer_cost(nothing, &labels, 1, &cost), STATUS_DTYPE);
     expect_error(STATUS_DTYPE, "int64");

@@ -1,5 +1,5 @@
-// test_dry_run.c -- a dry run leaves no trace on the model, nor on what a program trains with,
-// whatever is done inside and whatever fails. What stands in for them is test_twins.c's.
+// test_dry_run.c -- a dry run leaves no trace on the model, nor on a program's training state,
+// whatever is done inside and whatever fails. test_twins.c tests the stand-ins.
 #include "layers/cost.h"
 #include "layers/train/digits.h"
 #include "layers/train/fit.h"
@@ -68,7 +68,7 @@ START_TEST(a_dry_run_in_the_middle_of_a_step_does_not_disturb_it) {
 }
 END_TEST
 
-// A layer that keeps running statistics: it writes into a tensor of its own.
+// A layer with running statistics: it writes into a tensor of its own.
 static Tensor *running;
 static Tensor *write_statistics(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
@@ -97,7 +97,7 @@ START_TEST(a_dry_run_does_not_write_where_a_layer_writes_in_place) {
 }
 END_TEST
 
-// ---- what a training loop does, inside ---------------------------------------------------------
+// ---- a training loop inside --------------------------------------------------------------------
 typedef struct Training {
     Dataset digits;
     Layer *model;
@@ -122,7 +122,7 @@ static void training_free(Training *t) {
     dataset_free(&t->digits);
 }
 
-// Trains for real and says where it ended.
+// Trains for real and reports the final state.
 static void train(Training *t, double *loss, float weights[10]) {
     FitResult result;
     FitOptions options = {.epochs = 2};
@@ -132,7 +132,7 @@ static void train(Training *t, double *loss, float weights[10]) {
     expect_no_error();
 }
 
-// Everything that a program can do to what it trains with.
+// Does everything that a program can do to its training state.
 static void abuse(Training *t) {
     FitResult result;
     Batch batch;
@@ -215,7 +215,7 @@ START_TEST(modes_that_cannot_be_put_back_are_freed) {
     LayerModes modes;
     ck_assert_int_eq(layer_modes_save(other, &modes), STATUS_OK);
     Context *context = dry_run_begin(model);
-    memory_fail_at(1); // the twin
+    memory_fail_at(1); // the twin's allocation
     layer_modes_restore(other, &modes);
     memory_fail_at(0);
     ck_assert_ptr_null(modes.training);
@@ -241,7 +241,7 @@ START_TEST(what_is_freed_inside_stays_outside) {
     Tensor *twin = tensor_retain(weight);
     ck_assert_ptr_ne(twin, weight);
     ck_assert_ptr_eq(tensor_keep(x), tensor_here(x));
-    tensor_free(weight); // given back by the other pointer
+    tensor_free(weight); // releases it by the other pointer
     layer_free(t.model->children[0]);
     layer_free(t.model);
     optimizer_free(t.optimizer);

@@ -1,5 +1,5 @@
-// test_faults.c -- memory that runs out: every single request of a training session is made to fail
-// once. Each time an error is pending and says so, nothing leaks, and the library works on.
+// test_faults.c -- memory that runs out: every single allocation of a training session is made to
+// fail once. Each time an error is pending, nothing leaks, and the library works on.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const Dataset dataset = {.count = IMAGES,
                                 .images = pixels,
                                 .labels = classes};
 
-typedef struct Session { // everything that a training program holds
+typedef struct Session { // all that a training program owns
     Layer *model;
     Optimizer *optimizer;
     Loader *loader;
@@ -50,14 +50,14 @@ static void session_close(Session *s) {
     layer_free(s->model);
 }
 
-// Opens, takes two full steps and, on the third batch, a short one.
+// Opens a session, takes two full steps and, on the third batch, a short one.
 static Status session_run(Session *s, OptimizerKind kind) {
     Status status = session_open(s, kind);
     for (int i = 0; i < 3 && !status; i++) status = session_step(s);
     return status;
 }
 
-// A fresh context each time, so that no request is saved by what an earlier round left in a cache.
+// Makes a fresh context, so that no allocation is served by the cache of an earlier round.
 static Context *enter(void) {
     Context *context = context_new();
     ck_assert_ptr_nonnull(context);
@@ -104,8 +104,8 @@ static uint64_t requests_of_a_session(OptimizerKind kind) {
     return requests;
 }
 
-// A failed request may be one that the work can do without; then no error is pending, but that
-// happens for none of them today.
+// Some allocations might be dispensable, and their failure leave no error pending; today there are
+// none.
 START_TEST(any_request_may_fail_and_a_training_session_reports_it_and_frees_everything) {
     OptimizerKind kind = (OptimizerKind)_i;
     uint64_t requests = requests_of_a_session(kind);
@@ -136,7 +136,7 @@ START_TEST(after_any_failed_request_a_further_step_succeeds) {
         memory_fail_at(n);
         Status status = session_step(&s);
         memory_fail_at(0);
-        if (status == STATUS_OK) break; // n is beyond the last request of a step
+        if (status == STATUS_OK) break; // n is beyond the last allocation of a step
         assert_out_of_memory(n);
         failures++;
         ck_assert_int_eq(context->site, -1);
@@ -151,7 +151,7 @@ START_TEST(after_any_failed_request_a_further_step_succeeds) {
 }
 END_TEST
 
-// A step that failed must leave the gradients such that the next step's are right.
+// After a failed step the next step's gradients must be right.
 START_TEST(a_failed_step_does_not_spoil_the_gradients_of_the_next) {
     Context *context = enter();
     Tensor *w = tensor_full_new(SHAPE(4), 3.0f);

@@ -1,5 +1,5 @@
 // test_fit.c -- the training loop over a dataset: any model, any loss, and losses that are not
-// finite. Its steps are test_train.c, its loader test_loader.c.
+// finite. test_train.c tests its steps, test_loader.c its loader.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ static Layer *small_cnn(void) {
     return model;
 }
 
-// The same weights and batches, once with each loss and a learning rate half of the other's: after
-// SGD the weights are the same, and the loss that is told is twice as large.
+// The same weights and batches, once with each loss, and half the learning rate for the doubled
+// one: after SGD the weights are equal, and the reported loss is twice as large.
 START_TEST(a_cnn_is_trained_with_the_loss_that_is_given) {
     Dataset digits, rest;
     digits_generate(700, 1, &digits);
@@ -61,7 +61,7 @@ static void see_plan(void *argument, const FitProgress *progress) {
     *(int64_t *)argument = progress->steps;
 }
 
-// Epochs without end: the steps are as many as are asked for, and each of them learns.
+// Epochs without end: the loop takes exactly the requested steps, and each of them learns.
 START_TEST(max_steps_ends_any_number_of_epochs) {
     static const int64_t epochs[] = {3, INT64_MAX, INT64_MAX / 2 + 1};
     Dataset digits;
@@ -91,7 +91,7 @@ START_TEST(max_steps_ends_any_number_of_epochs) {
 END_TEST
 
 // A class for each image, in whatever shape; and not several.
-static int asked; // to stop: at the third time it is so
+static int asked; // how often it was asked to stop; true the third time
 static bool at_the_third(void) { return ++asked >= 3; }
 
 static void see_last(void *argument, const FitProgress *progress) {
@@ -99,11 +99,11 @@ static void see_last(void *argument, const FitProgress *progress) {
     if (progress->last) *last = progress->step;
 }
 
-// Asked once an optimizer's step; the same weights as of a training that was to be so long.
+// The loop asks after each step; the weights equal those of a training with max_steps as long.
 START_TEST(whoever_wishes_so_has_the_step_that_runs_as_the_last) {
     Dataset digits;
     digits_generate(100, 1, &digits);
-    int64_t each = _i ? 4 : 1; // batches of a step
+    int64_t each = _i ? 4 : 1; // batches per step
     double loss[2];
     for (int i = 0; i < 2; i++) {
         context_seed(3);
@@ -164,7 +164,7 @@ static Dataset noise_dataset(void) {
     return dataset;
 }
 
-// Spoils the second linear layer once three steps are done.
+// Spoils the second linear layer after three steps.
 static void spoil(void *argument, const FitProgress *progress) {
     Layer *model = argument;
     if (progress->step == 3) tensor_data(model->children[2]->parameters[1].tensor)[0] = NAN;
@@ -227,8 +227,8 @@ START_TEST(a_loss_that_nobody_knows_is_no_number) {
 }
 END_TEST
 
-// torch.optim's, and of Lion, which is not there, the paper's (Chen et al. 2023); the rates of
-// plain and of momentum SGD, which PyTorch wants to be told, are this project's.
+// The defaults of torch.optim, and for Lion, which it lacks, the paper's (Chen et al. 2023). The
+// rates of plain and momentum SGD are this project's, since PyTorch has no default.
 START_TEST(optimizers_begin_with_the_usual_numbers) {
     static const OptimizerConfig usual[] = {
         {.kind = OPTIMIZER_ADAM, .learning_rate = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f},

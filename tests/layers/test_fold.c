@@ -1,5 +1,5 @@
-// test_fold.c -- batch norms folded into the products before them: which are and which must not be,
-// the same values, fewer ops, and a model that stays whole when memory ends.
+// test_fold.c -- batch norms folded into the products before them: which can be folded and which
+// not, equal values, fewer ops, and a model that stays whole when memory runs out.
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "tensor/op.h"
 #include "tests/helpers/expect.h"
 
-// Statistics and weights that are no ones and zeros.
+// Sets statistics and weights to values other than 0 and 1.
 static void stir(Layer *model) {
     ParameterList list;
     ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
@@ -24,7 +24,7 @@ static void stir(Layer *model) {
 }
 
 typedef struct Counter {
-    Observer observer; // first
+    Observer observer; // must be first
     int64_t ops;
 } Counter;
 
@@ -33,7 +33,7 @@ static void count_op(Observer *self, const OpCall *call) {
     ((Counter *)self)->ops++;
 }
 
-// Of a forward.
+// Counts the ops of a forward.
 static int64_t count_ops(Layer *model, Tensor *x) {
     Counter counter = {.observer = {.op_end = count_op}};
     observer_add(&counter.observer);
@@ -43,7 +43,7 @@ static int64_t count_ops(Layer *model, Tensor *x) {
     return counter.ops;
 }
 
-// Folded, with what it gave before and gives then held against each other.
+// Folds a model and compares its results before and after.
 static int64_t fold(Layer *model, Tensor *x) {
     int64_t count = -1;
     stir(model);
@@ -70,7 +70,8 @@ static int64_t fold(Layer *model, Tensor *x) {
 
 START_TEST(published_networks_lose_every_norm) {
     static const struct {
-        int64_t norms, parameters; // after: half of a norm's are the bias; VGG has one anyway
+        int64_t norms, parameters; // after folding: half of a norm's are biases, which VGG already
+                                   // has
     } want[] = {{20, 11689512 - 4800}, {52, 3504872 - 17056}, {8, 132863336}};
     Layer *model = _i == 0   ? resnet_new(resnet_defaults())
                    : _i == 1 ? mobilenet_v2_new(1.0f, 1000)
@@ -102,21 +103,21 @@ static Layer *chain(Layer *a, Layer *b, Layer *c) {
     return self;
 }
 
-// Two layers with one weight: to scale it would change the other.
+// Two layers share one weight: scaling it would change the other layer.
 static Layer *shared_new(void) {
     Layer *model = chain(conv_new(false), norm_new(true, true), conv_new(false));
     ck_assert_int_eq(layer_tie(model, "2.weight", "0.weight"), STATUS_OK);
     return model;
 }
 
-// Two layers with one bias, which the norm's shift would change for both.
+// Two layers share one bias, which the norm's shift would change for both.
 static Layer *shared_bias_new(void) {
     Layer *model = chain(conv_new(true), norm_new(true, true), conv_new(true));
     ck_assert_int_eq(layer_tie(model, "2.bias", "0.bias"), STATUS_OK);
     return model;
 }
 
-// A program's own layer, whose weight is not the first that it has.
+// A program's own layer, whose weight is not its first parameter.
 typedef struct Scaled {
     Layer layer;
     bool has_bias;
@@ -148,8 +149,8 @@ START_TEST(a_product_whose_weight_comes_second_stays) {
 }
 END_TEST
 
-// Of (n, length, features) a linear layer makes features, and a norm goes by the lengths, be they
-// as many.
+// With input (n, length, features) a linear layer acts on features, but a norm on lengths, even if
+// both sizes are equal.
 START_TEST(a_norm_of_another_dimension_stays) {
     for (int64_t length = 3; length < 8; length++) {
         Layer *norm = batch_norm1d_new(length, batch_norm_defaults());
@@ -167,7 +168,7 @@ START_TEST(a_norm_of_another_dimension_stays) {
 }
 END_TEST
 
-// The product's weight is a table of words, too, to which a norm's scale would not belong.
+// The product's weight is also an embedding table, which the norm's scale must not change.
 START_TEST(a_weight_that_is_a_table_too_stays) {
     Layer *model = chain(embedding_new(3, 2), linear_new(2, 3, false),
                          batch_norm1d_new(3, batch_norm_defaults()));
@@ -179,14 +180,14 @@ START_TEST(a_weight_that_is_a_table_too_stays) {
 }
 END_TEST
 
-// What the convolution made is also what is added.
+// The convolution's result is also added.
 static Layer *used_twice_new(void) {
     Layer *body = residual_new();
     layer_append(body, norm_new(true, true));
     return chain(conv_new(true), body, NULL);
 }
 
-// The norm also runs on what no product made.
+// The norm also runs on a result of no product.
 static Tensor *norm_twice(Layer *self, Tensor *const in[], int n_in) {
     Layer *const *child = self->children;
     (void)n_in;
@@ -197,7 +198,7 @@ static const LayerType norm_twice_type = {.name = "Twice",
                                           .size = sizeof(Layer),
                                           .forward = norm_twice};
 
-// The first norm also runs on what a second convolution made; a second norm on what the first did.
+// The first norm also runs on a second convolution, and a second norm on the first convolution.
 static Tensor *norms_cross(Layer *self, Tensor *const in[], int n_in) {
     Layer *const *child = self->children;
     (void)n_in;
@@ -210,7 +211,7 @@ static const LayerType norms_cross_type = {.name = "Cross",
                                            .size = sizeof(Layer),
                                            .forward = norms_cross};
 
-// What the convolution made is a result itself.
+// The convolution's result is also an output.
 static Status both_results(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     (void)n_in;
     out[1] = layer_forward(self->children[0], in[0]);
@@ -230,9 +231,9 @@ START_TEST(a_norm_is_folded_only_where_nobody_else_notices) {
     Layer *const models[] = {
         chain(conv_new(true), norm_new(true, true), relu_new()),
         chain(conv_new(false), norm_new(false, true), relu_new()),
-        chain(norm_new(true, true), conv_new(false), norm_new(true, true)), // the second
-        chain(conv_new(true), relu_new(), norm_new(true, true)),            // not behind it
-        chain(conv_new(true), norm_new(true, false), NULL),                 // goes by the batch
+        chain(norm_new(true, true), conv_new(false), norm_new(true, true)), // the second norm
+        chain(conv_new(true), relu_new(), norm_new(true, true)),            // not after a product
+        chain(conv_new(true), norm_new(true, false), NULL),                 // uses batch statistics
         shared_new(),
         shared_bias_new(),
         used_twice_new(),
@@ -277,8 +278,7 @@ START_TEST(on_meta_the_counts_follow) {
     ck_assert_int_eq(layer_cost(model, &x, 1, &after), STATUS_OK);
     ck_assert_int_eq(count, 20);
     ck_assert_uint_eq(after.phase[PHASE_FORWARD].macs, before.phase[PHASE_FORWARD].macs);
-    // The norms' biases are the convolutions' now; a subtraction and a product less for each
-    // number.
+    // The norms' biases become the convolutions'; one subtraction and one product less per number.
     ck_assert_uint_eq(after.phase[PHASE_FORWARD].bias_flops,
                       before.phase[PHASE_FORWARD].bias_flops);
     ck_assert_uint_ge(before.phase[PHASE_FORWARD].elementwise_flops,
@@ -290,7 +290,7 @@ START_TEST(on_meta_the_counts_follow) {
 }
 END_TEST
 
-// Whatever request fails, the model computes what it did: a norm is folded whole or not at all.
+// After any failed allocation the model computes the same: a norm is folded whole or not at all.
 START_TEST(a_failure_leaves_a_model_that_gives_the_same) {
     Tensor *x = tensor_uniform_new(SHAPE(2, 4, 5, 5), -1.0f, 1.0f);
     for (uint64_t n = 1;; n++) {

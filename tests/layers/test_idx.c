@@ -1,4 +1,4 @@
-// test_idx.c -- reading one IDX file, plain or gzip'ed, whole or broken. Folders: test_data.c.
+// test_idx.c -- reading one IDX file, plain or gzip'ed, whole or broken. test_data.c tests folders.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ START_TEST(what_was_written_is_read_back) {
     DataBytes plain = data_idx(ndim, dims);
     char folder[DATA_PATH];
     data_folder_new(folder);
-    // The name says nothing: only the first bytes tell gzip.
+    // The name does not matter: only the first bytes mark gzip.
     data_write(folder, DATA_TEST_IMAGES, _i < 3 ? plain : data_gzip(plain.at, plain.size));
     IdxArray array;
     ck_assert_msg(!idx_read(data_path(folder, DATA_TEST_IMAGES), &array), "%s", error_message());
@@ -45,7 +45,7 @@ static const struct {
     {17,
      {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 4, 5},
      "x: header promises 2 x 2 = 4 bytes, but the file goes on"},
-    {18, // 2^60 bytes: allocating them on the header's word would be out of memory
+    {18, // 2^60 bytes: a reader that trusts the header would run out of memory
      {0, 0, 8, 3, 0, 16, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 1, 2},
      "x: header promises 1048576 x 1048576 x 1048576 = 1152921504606846976 bytes, file has 2"},
     {16,
@@ -89,7 +89,7 @@ START_TEST(a_damaged_gzip_stream_is_refused) {
     DataBytes plain = data_images(3, 28, 28);
     DataBytes packed = data_gzip(plain.at, plain.size);
     IdxArray array;
-    packed.at[packed.size - 8] ^= 1; // the checksum
+    packed.at[packed.size - 8] ^= 1; // in the checksum
     data_expect_error(idx_parse_any(packed.at, packed.size, "x", &array), STATUS_FORMAT,
                       "x: broken gzip stream: incorrect data check");
     packed.at[packed.size - 8] ^= 1;
@@ -112,7 +112,7 @@ START_TEST(gzip_members_end_to_end_are_one_file) {
 }
 END_TEST
 
-// 16 MB of zeros in 16 kB, of which the header promises 4.
+// 16 MB of zeros in 16 kB; the header promises 4 bytes.
 START_TEST(a_gzip_bomb_is_not_inflated) {
     size_t size = 16 << 20;
     uint8_t *plain = calloc(1, size);
@@ -137,7 +137,7 @@ START_TEST(a_path_that_is_no_file_is_an_io_error) {
 }
 END_TEST
 
-// Whichever request for memory fails, the answer is that error, and nothing is left behind.
+// Whichever allocation fails, the result is that error, and nothing is left behind.
 START_TEST(every_failing_allocation_is_an_ordinary_error) {
     DataBytes plain = data_images(90, 28, 28); // more than the first buffer holds
     char folder[DATA_PATH];

@@ -1,5 +1,5 @@
 // test_init.c -- initial values: bounds and moments of each initialiser against the formulas of
-// torch.nn.init, and what is refused.
+// torch.nn.init, and refusals.
 #include <math.h>
 
 #include "layers/init.h"
@@ -29,7 +29,7 @@ static Moments moments_of(Tensor *t) {
     return m;
 }
 
-// Kurtosis 1.8 and a sharp bound; with 60,000 values the largest is within 0.1 % of it.
+// Kurtosis 1.8 and a sharp bound; among 60,000 values the largest is within 0.1 % of it.
 static void assert_uniform(Tensor *t, double bound) {
     Moments m = moments_of(t);
     double slack = 5.0 / sqrt((double)t->numel);
@@ -68,7 +68,7 @@ START_TEST(kaiming_follows_its_gain_and_fan_in) {
     Tensor *w = tensor_new(SHAPE(OUT, IN), DTYPE_FLOAT32);
     init_kaiming_uniform(w, 0.0f);
     assert_uniform(w, sqrt(6.0 / IN));
-    init_kaiming_uniform(w, (float)sqrt(5.0)); // what nn.Linear asks for
+    init_kaiming_uniform(w, (float)sqrt(5.0)); // as nn.Linear does
     assert_uniform(w, 1.0 / sqrt(IN));
     init_kaiming_normal(w, 0.0f);
     assert_normal(w, sqrt(2.0 / IN));

@@ -1,5 +1,5 @@
-// test_interrupted.c -- checkpoints of something else, checkpoints that lie, and those whose
-// writing or reading ends early: what was there before stays as it was.
+// test_interrupted.c -- foreign checkpoints, checkpoints that lie, and interrupted writes and
+// reads: the earlier state stays as it was.
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "tests/helpers/training.h"
 #include "tests/helpers/work_folder.h"
 
-// ---- what does not fit -------------------------------------------------------------------------
+// ---- files that do not fit ---------------------------------------------------------------------
 START_TEST(a_file_of_other_things_changes_nothing) {
     work_folder_begin();
     Checkpoint training = training_new(training_kinds[0], 8), model = {.model = training.model};
@@ -55,15 +55,15 @@ START_TEST(a_file_of_other_things_changes_nothing) {
         byte_file_expect_error(cases[i].status, cases[i].mention);
         training_expect(&training, "before");
     }
-    ck_assert_int_eq(checkpoint_read(&model, byte_file_path("before")), STATUS_OK); // a part of it
+    ck_assert_int_eq(checkpoint_read(&model, byte_file_path("before")), STATUS_OK); // a part
     training_free(&training);
     for (int i = 0; i < 3; i++) training_free(&others[i]);
     work_folder_end();
 }
 END_TEST
 
-// The file of a checkpoint, with one of its texts changed; or, where the key is "tensor", with one
-// more of that name.
+// Writes a checkpoint with one of its texts changed or, where the key is "tensor", with one more
+// tensor of that name.
 static const char *write_lie(const Safetensors *file, const char *key, const char *text) {
     enum { FIELDS = CHECKPOINT_MOST_FIELDS };
     const char *metadata[2 * (FIELDS + 2)] = {"schema", "", "frozen"};
@@ -95,7 +95,7 @@ START_TEST(texts_that_are_no_values_are_refused) {
         Status status;
     } lies[] = {{"frozen", "", STATUS_INVALID_ARGUMENT},
                 {"frozen", "0.bias\n1.bias\n", STATUS_INVALID_ARGUMENT},
-                {"frozen", "0.bias", STATUS_INVALID_ARGUMENT}, // no line
+                {"frozen", "0.bias", STATUS_INVALID_ARGUMENT}, // no newline
                 {"schema", "ridgepoint.checkpoint/v2", STATUS_FORMAT},
                 {"tensor", "another.weight", STATUS_FORMAT},
                 {"tensor", "model.another", STATUS_INVALID_ARGUMENT},
@@ -109,7 +109,7 @@ START_TEST(texts_that_are_no_values_are_refused) {
                 {"optimizer.learning_rate", "fast", STATUS_FORMAT},
                 {"optimizer.learning_rate", "[1]", STATUS_FORMAT},
                 {"optimizer.learning_rate", "-1", STATUS_INVALID_ARGUMENT},
-                {"optimizer.momentum", "0", STATUS_INVALID_ARGUMENT}, // that would be SGD
+                {"optimizer.momentum", "0", STATUS_INVALID_ARGUMENT}, // that would make it SGD
                 {"optimizer.nesterov", "2", STATUS_FORMAT},
                 {"schedule.kind", "sine", STATUS_FORMAT},
                 {"schedule.warmup", "-1", STATUS_FORMAT},
@@ -139,7 +139,7 @@ START_TEST(texts_that_are_no_values_are_refused) {
 }
 END_TEST
 
-// ---- what is interrupted -----------------------------------------------------------------------
+// ---- interruptions -----------------------------------------------------------------------------
 static int64_t file_size(const char *name) {
     FILE *file = fopen(byte_file_path(name), "rb");
     ck_assert(file != NULL && fseek(file, 0, SEEK_END) == 0);
@@ -148,8 +148,8 @@ static int64_t file_size(const char *name) {
     return size;
 }
 
-// The disk takes `limit` bytes of a file: with the signal ignored a write fails there, as on a full
-// disk; else the program is killed in the midst of it. What became of a child that tries.
+// Writes in a child whose files may have `limit` bytes. With the signal ignored the write fails
+// there, as on a full disk; otherwise the signal kills the program. Returns the child's end.
 static int write_in_child(const Checkpoint *training, int64_t limit, bool killed) {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -178,7 +178,7 @@ START_TEST(a_write_that_ends_at_any_byte_leaves_the_old_file) {
     work_folder_run("cmp run old; test $(ls | wc -l) = 3"); // no temporary is left
     for (int64_t limit = 0; limit < size; limit += 307)
         ck_assert_int_eq(write_in_child(&training, limit, true), SIGXFSZ);
-    work_folder_run("cmp run old; test $(ls | wc -l) = 3"); // a killed one leaves nothing, either
+    work_folder_run("cmp run old; test $(ls | wc -l) = 3"); // nor after a kill
     ck_assert_int_eq(write_in_child(&training, size, false), 9);
     work_folder_run("cmp run new");
     training_free(&training);
@@ -186,7 +186,7 @@ START_TEST(a_write_that_ends_at_any_byte_leaves_the_old_file) {
 }
 END_TEST
 
-// The system's own, unless a test has it refuse: as a security module may, or a file system.
+// The system's linkat, unless a test makes it refuse, as a security module or a file system may.
 static bool no_links;
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
     errno = EPERM;
@@ -228,7 +228,7 @@ START_TEST(a_file_cut_at_any_byte_changes_nothing) {
 }
 END_TEST
 
-// Does the n-th request of this come, and fail? What is there then is as it was.
+// True if the n-th allocation comes and fails. The existing file or state then stays as it was.
 static bool fails_at(uint64_t nth, Checkpoint *training, const char *name, bool write) {
     uint64_t before = memory_requests();
     memory_fail_at(nth);
@@ -255,7 +255,7 @@ START_TEST(any_request_may_fail_and_what_was_stays) {
     uint64_t nth = 0;
     while (fails_at(++nth, &training, "other", true)) continue;
     ck_assert_uint_gt(nth, 40);
-    work_folder_run("cmp other run; test $(ls | wc -l) = 3"); // the last one was written
+    work_folder_run("cmp other run; test $(ls | wc -l) = 3"); // the last write succeeds
     for (nth = 1; fails_at(nth, &other, "run", false); nth++) continue;
     ck_assert_uint_gt(nth, 20);
     training_expect(&other, "run");

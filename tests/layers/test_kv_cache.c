@@ -1,6 +1,6 @@
-// test_kv_cache.c -- attention that keeps keys and values: the same logits as without, in whatever
-// pieces a sequence comes; what Hugging Face's generate writes; costs of a token, dry runs. What is
-// refused: test_kv_cache_errors.c.
+// test_kv_cache.c -- attention that caches keys and values: the same logits as without, for any
+// pieces of a sequence; the output of Hugging Face's generate; costs of a token, dry runs.
+// test_kv_cache_errors.c tests refusals.
 #include <string.h>
 
 #include "layers/attention.h"
@@ -42,11 +42,11 @@ static Layer *chars_of(bool by_formula) {
 static const struct Model {
     const char *name;
     Layer *(*make)(bool by_formula);
-    int64_t words, kept; // kept: numbers of a position
+    int64_t words, kept; // kept: cached numbers per position
     const int64_t *written;
 } models[MODELS] = {
     {"gpt2", gpt2_of, 11, 2 * 2 * 2 * 4, gpt2_written},
-    {"llama", llama_of, 11, 2 * 2 * 2 * 4, llama_written}, // half as many heads as its queries have
+    {"llama", llama_of, 11, 2 * 2 * 2 * 4, llama_written}, // half as many key heads as query heads
     {"chars", chars_of, 65, 3 * 2 * 4 * 12, chars_written},
 };
 
@@ -65,7 +65,7 @@ static void finished(Layer *model) {
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 
-// Positions [begin, end) of ids (batch, CONTEXT); yours.
+// Positions [begin, end) of ids (batch, CONTEXT); the caller frees the tensor.
 static Tensor *piece_new(Tensor *ids, int64_t begin, int64_t end) {
     int64_t batch = ids->shape.dims[0], s = end - begin, part[2 * CONTEXT];
     for (int64_t b = 0; b < batch; b++)
@@ -73,8 +73,8 @@ static Tensor *piece_new(Tensor *ids, int64_t begin, int64_t end) {
     return tensor_from_labels_new(SHAPE(batch, s), part);
 }
 
-// Logits of positions [begin, end), which the cache is given, beside those of the whole (batch,
-// CONTEXT, words).
+// Gives positions [begin, end) to the cache and compares their logits with those of the whole
+// sequence (batch, CONTEXT, words).
 static void check_piece(KvCache *cache, Tensor *ids, int64_t begin, int64_t end, Tensor *whole) {
     Scope *scope = scope_open();
     Tensor *x = piece_new(ids, begin, end), *y = kv_cache_forward(cache, x);
@@ -106,13 +106,13 @@ START_TEST(pieces_give_the_logits_of_the_whole) {
     Scope *scope = scope_open();
     Tensor *whole = layer_forward(model, ids);
     expect_no_error();
-    for (int round = 0; round < 2; round++) { // and again, after a reset
+    for (int round = 0; round < 2; round++) { // again after a reset
         for (int64_t at = 0, i = 0; i < 8 && piece[i]; at += piece[i++])
             check_piece(cache, ids, at, at + piece[i], whole);
         kv_cache_reset(cache);
         ck_assert_int_eq(kv_cache_length(cache), 0);
     }
-    ck_assert_ptr_nonnull(layer_forward(model, ids)); // and without a cache as ever
+    ck_assert_ptr_nonnull(layer_forward(model, ids)); // works without a cache, too
     scope_close(scope);
     kv_cache_free(cache);
     tensor_free(ids);
@@ -120,8 +120,7 @@ START_TEST(pieces_give_the_logits_of_the_whole) {
 }
 END_TEST
 
-// PyTorch's encoder layer with its names, sinusoidal positions before it; with and without norms
-// first.
+// PyTorch's encoder layer with its names, after sinusoidal positions; with and without norm_first.
 START_TEST(layers_by_themselves_keep_too) {
     TransformerLayerOptions options = transformer_layer_defaults();
     options.d_model = 8, options.nhead = 2, options.dim_feedforward = 12, options.causal = true;
@@ -153,14 +152,14 @@ START_TEST(layers_by_themselves_keep_too) {
 }
 END_TEST
 
-// ---- what is written ----------------------------------------------------------------------------
+// ---- generated tokens ---------------------------------------------------------------------------
 static int64_t likeliest(const float *row, int64_t n) {
     int64_t best = 0;
     for (int64_t i = 1; i < n; i++) best = row[i] > row[best] ? i : best;
     return best;
 }
 
-// Both prompts at once, a token of each at a time.
+// Both prompts at once, one token of each at a time.
 START_TEST(a_batch_writes_what_hugging_face_writes) {
     enum { B = WRITTEN_BATCH, P = WRITTEN_PROMPT, N = WRITTEN_COUNT };
     const struct Model *of = &models[_i];
@@ -189,7 +188,7 @@ START_TEST(a_batch_writes_what_hugging_face_writes) {
 }
 END_TEST
 
-// With the cache, without it, and past the window, where it is of no use.
+// With the cache, without it, and past the window, where the cache is of no use.
 START_TEST(generate_tokens_writes_the_same) {
     enum { P = WRITTEN_PROMPT, N = WRITTEN_COUNT };
     const struct Model *of = &models[_i % MODELS];
@@ -212,9 +211,9 @@ START_TEST(generate_tokens_writes_the_same) {
 }
 END_TEST
 
-// ---- what it takes ------------------------------------------------------------------------------
+// ---- costs --------------------------------------------------------------------------------------
 typedef struct Watch {
-    Observer observer; // first
+    Observer observer; // must be first
     OpCost cost;
 } Watch;
 
@@ -226,7 +225,7 @@ static OpCost cost_of(KvCache *cache, int64_t s) {
     Watch watch = {.observer = {.op_end = add_op}};
     Tensor *x = tensor_from_labels_new(SHAPE(1, s), (int64_t[CONTEXT]){0});
     Scope *scope = scope_open();
-    no_grad_begin(); // a dry run has gradients of its own
+    no_grad_begin(); // a dry run would record gradients
     observer_add(&watch.observer);
     kv_cache_forward(cache, x);
     observer_remove(&watch.observer);
@@ -238,8 +237,8 @@ static OpCost cost_of(KvCache *cache, int64_t s) {
     return watch.cost;
 }
 
-// The first call costs what the model costs; a token its weights, and two products with each of the
-// positions so far. A dry run says the same, and changes nothing.
+// The first call costs as much as the model; a token costs its weights, and two products with each
+// position so far. A dry run counts the same, and changes nothing.
 START_TEST(a_token_costs_a_token) {
     const struct Model *of = &models[_i];
     Layer *model = filled_new(of, false);
@@ -268,7 +267,7 @@ START_TEST(a_token_costs_a_token) {
 }
 END_TEST
 
-// Made, used and freed in a dry run, of a model of 7 billion: no byte of it is there.
+// Makes, uses and frees a cache in a dry run of a model of 7 billion parameters: no data exists.
 START_TEST(a_dry_run_has_caches_of_its_own) {
     context_set_device(device_meta());
     Layer *model = llama_new(llama_defaults());
@@ -278,7 +277,7 @@ START_TEST(a_dry_run_has_caches_of_its_own) {
     ck_assert_int_eq(kv_cache_bytes(cache), INT64_C(4096) * 32 * 2 * 4096 * 4);
     OpCost first = cost_of(cache, 16), token = cost_of(cache, 1);
     ck_assert_int_gt((int64_t)first.macs, 15 * (int64_t)token.macs);
-    ck_assert_int_gt((int64_t)token.bytes_read, INT64_C(4) * 6600000000); // the weights, but words
+    ck_assert_int_gt((int64_t)token.bytes_read, INT64_C(4) * 6600000000); // all but the embedding
     kv_cache_free(cache);
     dry_run_end(context);
     ck_assert_int_eq(context_ledger()->live_host_bytes, 0);

@@ -1,6 +1,5 @@
-// test_kv_cache_errors.c -- caches of keys and values that do not fit a model, or what they are
-// given; a model that changed or has a mask of its own; requests that fail. What they are for:
-// test_kv_cache.c.
+// test_kv_cache_errors.c -- key-value caches that do not fit a model, or their inputs; a model that
+// changed or has a mask of its own; failing allocations. test_kv_cache.c tests the use of caches.
 #include <math.h>
 
 #include "layers/attention.h"
@@ -16,7 +15,7 @@
 
 enum { CONTEXT = 24, WORDS = 11, MODELS = 2 };
 
-// Without gradients, from here to `finished`.
+// A model; turns gradients off until `finished`.
 static Layer *model_of(int index) {
     Gpt2Options gpt2 = small_gpt2();
     LlamaOptions llama = small_llama();
@@ -34,7 +33,7 @@ static void finished(Layer *model) {
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 
-// ---- what is refused ----------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------
 static void refuse(KvCache *cache, Shape shape, Status status, const char *mention) {
     Tensor *x = tensor_from_labels_new(shape, (int64_t[2 * CONTEXT]){0});
     Scope *scope = scope_open();
@@ -58,7 +57,7 @@ START_TEST(what_does_not_fit_is_refused) {
     ck_assert_ptr_nonnull(kv_cache_forward(longer, most));
     refuse(longer, SHAPE(1, 1), STATUS_SHAPE, "1 tokens behind 24, in a context of 24. HINT");
     refuse(longer, SHAPE(1, 0), STATUS_SHAPE, "one new position or more");
-    no_grad_end(); // what is kept has no gradient
+    no_grad_end(); // the cache has no gradient
     autograd_enable();
     refuse(cache, SHAPE(2, 3), STATUS_STATE, "no_grad_begin");
     no_grad_begin();
@@ -102,8 +101,8 @@ START_TEST(models_that_keep_nothing_are_refused) {
 }
 END_TEST
 
-// A cache would be wrong and nothing would say so: what mixes positions otherwise, or is given
-// others than the model.
+// Layers that mix positions otherwise, or get other positions than the model: a cache would
+// silently be wrong.
 START_TEST(positions_that_are_not_attentions_alone_are_refused) {
     MultiheadAttentionOptions causal = multihead_attention_defaults();
     causal.causal = true;
@@ -135,7 +134,7 @@ START_TEST(positions_that_are_not_attentions_alone_are_refused) {
 }
 END_TEST
 
-// A model that grew after its cache was made, or lost what the cache keeps places for.
+// A model that grew after its cache was made, or lost a layer that the cache has a place for.
 START_TEST(a_model_that_changed_is_refused) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     options.causal = true;
@@ -162,7 +161,7 @@ START_TEST(a_model_that_changed_is_refused) {
 }
 END_TEST
 
-// After any failure what is kept is as it was, and the same tokens may come again.
+// After any failure the cache is unchanged, and the same tokens may come again.
 START_TEST(any_request_may_fail) {
     Layer *model = model_of(_i);
     Tensor *first = model_tokens_new(SHAPE(1, 5), 0, WORDS, 11),
@@ -207,7 +206,7 @@ static Tensor *masked(Layer *self, Tensor *const in[], int n_in) {
 }
 static const LayerType masked_type = {.name = "Masked", .size = sizeof(Layer), .forward = masked};
 
-// It hides keys beside those that come later.
+// The mask hides keys in addition to the later ones.
 START_TEST(a_mask_goes_on_being_one) {
     MultiheadAttentionOptions causal = multihead_attention_defaults();
     causal.causal = true;

@@ -1,6 +1,6 @@
-// test_layer_contract.c -- what holds of every layer, whoever wrote it: inputs are counted once,
-// names are unique, errors name the place. What it holds is test_layer_state.c's, where it ran
-// test_layer_sites.c's.
+// test_layer_contract.c -- rules for every layer, whoever wrote it: inputs are counted once, names
+// are unique, errors name the place. test_layer_state.c tests a layer's state, test_layer_sites.c
+// the sites of its ops.
 #include <string.h>
 
 #include "layers/cost.h"
@@ -75,7 +75,7 @@ START_TEST(a_name_is_given_once_whatever_it_names) {
 }
 END_TEST
 
-// It counts as the layer's, in a dry run, too, where it stays unsaved.
+// The buffer counts as the layer's, also in a dry run, where it stays unsaved.
 START_TEST(an_unsaved_buffer_is_no_state) {
     Layer *layer = sequential_new();
     ParameterList list;
@@ -107,7 +107,7 @@ START_TEST(a_child_that_left_is_ones_own_again) {
     layer_add_child(first, "a", relu_new());
     ck_assert_int_eq(layer_add_child(first, "b", child), STATUS_OK);
     layer_leave_parent(child);
-    layer_leave_parent(child); // it has none
+    layer_leave_parent(child); // it has no parent now
     ck_assert_int_eq(first->n_children, 1);
     ck_assert_int_eq(layer_add_child(second, "b", child), STATUS_OK);
     ck_assert_ptr_eq(child->parent, second);
@@ -119,7 +119,7 @@ START_TEST(a_child_that_left_is_ones_own_again) {
 }
 END_TEST
 
-// ---- where it went wrong -----------------------------------------------------------------------
+// ---- places of errors --------------------------------------------------------------------------
 START_TEST(what_goes_wrong_names_the_layer) {
     Layer *model = sequential_new(), *encoder = sequential_new();
     layer_add_child(model, "encoder", encoder);
@@ -132,9 +132,9 @@ START_TEST(what_goes_wrong_names_the_layer) {
     expect_error(STATUS_SHAPE, "encoder.fc2: linear of (2, 4), (2, 3), none: x (..., in)");
     ck_assert_ptr_null(layer_forward(model, labels));
     expect_error(STATUS_DTYPE, "encoder.fc1: linear of");
-    ck_assert_ptr_null(layer_forward(encoder->children[0], labels)); // nobody above it
+    ck_assert_ptr_null(layer_forward(encoder->children[0], labels)); // has no layer above it
     expect_error(STATUS_DTYPE, "fc1: linear of");
-    // Also in backward, which is charged to the layer that caused it.
+    // Backward names the layer, too: it is charged to the layer that caused it.
     Tensor *h = layer_forward(encoder->children[0], x);
     no_grad_begin();
     tensor_fill(x, 2.0f);

@@ -1,4 +1,4 @@
-// test_layer_sites.c -- call sites die with their layers, and what has their numbers is not misled.
+// test_layer_sites.c -- call sites die with their layers; reused site numbers do not mislead.
 #include "layers/cost.h"
 #include "profiler/session/profiler.h"
 #include "tensor/memory.h"
@@ -33,7 +33,7 @@ START_TEST(who_has_numbers_of_sites_finds_their_names) {
     site_reader_add(&second);
     site_reader_remove(&second);
     for (int i = 0; i < 5; i++) run_new_model();
-    ck_assert_int_eq(context->n_sites, first + 20); // though addresses come again
+    ck_assert_int_eq(context->n_sites, first + 20); // even if addresses repeat
     for (int i = 0; i < 20; i++) {
         static const char *const names[] = {"(model)", "fc1", "relu1", "fc2"};
         ck_assert_str_eq(site_path(context, first + i, path, sizeof path), names[i % 4]);
@@ -45,7 +45,7 @@ START_TEST(who_has_numbers_of_sites_finds_their_names) {
 }
 END_TEST
 
-// Memory that outlives its layer is not said to be another's, nor is the backward of its graph.
+// Memory that outlives its layer is not charged to another, nor is the backward of its graph.
 START_TEST(what_a_dead_layer_left_is_not_the_next_ones) {
     Context *context = context_current();
     Layer *next = sequential_new();
@@ -61,7 +61,7 @@ START_TEST(what_a_dead_layer_left_is_not_the_next_ones) {
         Tensor *y = layer_forward(outer, x);
         int site = y->storage->site;
         Tensor *z = graph ? tensor_neg(y) : NULL;
-        if (graph) tensor_release(y); // the graph alone knows where it was made
+        if (graph) tensor_release(y); // only the graph holds it now
         layer_free(outer);
         layer_forward(next, x);
         ck_assert_str_eq(site_path(context, site, path, sizeof path), "old.act");
@@ -87,7 +87,7 @@ START_TEST(a_reader_outlives_its_context) {
 }
 END_TEST
 
-// A layer that goes takes the sites of what ran inside it along, and no other's.
+// A layer that is freed takes along the sites of the ops inside it, and no other's.
 START_TEST(what_ran_inside_goes_too_and_what_lives_stays) {
     Context *context = context_current();
     Layer *kept = relu_new();

@@ -1,4 +1,4 @@
-// test_layer_state.c -- what a layer holds: walked in PyTorch's order, printed as PyTorch does, and
+// test_layer_state.c -- a layer's state: walked in PyTorch's order, printed as PyTorch does, and
 // counted where it is measured.
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tests/helpers/expect.h"
 
 // ---- state -------------------------------------------------------------------------------------
-// Adds each batch's mean to what it has seen; gives x + that.
+// Adds each batch's mean to the running one; returns x plus the running mean.
 static Tensor *run_mean(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *mean = self->buffers[0].tensor;
@@ -53,7 +53,7 @@ static void expect_paths(const ParameterList *list, const char *const paths[], i
     for (int i = 0; i < count; i++) ck_assert_str_eq(list->items[i].path, paths[i]);
 }
 
-// The orders are those of PyTorch 2.15: list(model.state_dict()), and model.named_parameters().
+// The orders are PyTorch 2.15's: list(model.state_dict()), and model.named_parameters().
 START_TEST(state_is_walked_as_pytorch_walks_it) {
     static const char *const state[] = {"embed.weight",  "body.0.weight", "body.0.bias",
                                         "body.2.weight", "body.2.bias",   "body.2.running_mean",
@@ -83,7 +83,7 @@ START_TEST(a_buffer_moves_in_a_run_and_not_in_a_dry_one) {
     LayerCost dry;
     ck_assert_msg(layer_cost(model, &x, 1, &dry) == STATUS_OK, "%s", error_message());
     expect_values(model->buffers[0].tensor, 0, 0);
-    ck_assert_int_eq(dry.peak.category[MEM_DATA], 32); // all that it holds, as it was made
+    ck_assert_int_eq(dry.peak.category[MEM_DATA], 32); // its whole state, not written
     Scope *scope = scope_open();
     expect_values(layer_forward(model, x), 3, 5, 5, 7);
     layer_train(model, false);
@@ -106,7 +106,7 @@ START_TEST(modes_and_buffers_are_put_back_where_they_changed) {
     ck_assert_int_eq(layer_modes_save(model, &modes), STATUS_OK);
     layer_train(model, true);
     layer_modes_restore(model, &modes);
-    ck_assert_uint_eq(mean->storage->version, version); // nobody wrote
+    ck_assert_uint_eq(mean->storage->version, version); // nothing was written
     ck_assert(!model->children[1]->training && running->training);
     layer_modes_save(model, &modes);
     tensor_write_floats(mean, (float[]){1, 2, 3});
@@ -117,7 +117,7 @@ START_TEST(modes_and_buffers_are_put_back_where_they_changed) {
     ck_assert_int_eq(tensor_labels(running->buffers[1].tensor)[0], 0);
     ck_assert_uint_gt(mean->storage->version, version);
     layer_modes_save(model, &modes);
-    layer_modes_restore(NULL, &modes); // only freed
+    layer_modes_restore(NULL, &modes); // only frees the modes
     ck_assert_int_ne(layer_modes_save(NULL, &modes), STATUS_OK);
     expect_error(STATUS_INVALID_ARGUMENT, "layer_modes_save: no layer");
     for (uint64_t n = 1; n < 3; n++) {
@@ -131,7 +131,7 @@ START_TEST(modes_and_buffers_are_put_back_where_they_changed) {
 }
 END_TEST
 
-// What is predicted is what is measured, with state that no gradient changes.
+// Prediction equals measurement, also with state that no gradient changes.
 START_TEST(a_profile_counts_buffers_as_the_models) {
     Layer *model = sequential_new();
     layer_add_child(model, "fc", linear_new(3, 5, true));
@@ -198,7 +198,7 @@ static void expect_printed(const Layer *model, const char *want) {
     ck_assert_str_eq(text, want);
 }
 
-// The same tree as PyTorch 2.15 prints it, but for how Embedding names its sizes.
+// The tree as PyTorch 2.15 prints it, except for the names of Embedding's sizes.
 START_TEST(a_model_is_printed_as_pytorch_prints_it) {
     Layer *model = tied_new(), *empty = sequential_new();
     expect_printed(empty, "Sequential()\n");
@@ -230,7 +230,7 @@ START_TEST(a_model_is_printed_as_pytorch_prints_it) {
 }
 END_TEST
 
-// As PyTorch 2.15 prints each, with its own defaults.
+// Each activation as PyTorch 2.15 prints it, with its defaults.
 START_TEST(activations_are_printed_as_pytorch_prints_them) {
     static const struct {
         const Op *op;

@@ -1,5 +1,5 @@
 // test_layers.c -- layers: their parameters and paths, counts, attributes, train and eval mode,
-// what they keep alive, and what their constructors refuse. Initial values are test_init.c's.
+// lifetimes, and the refusals of their constructors. test_init.c tests initial values.
 #include <math.h>
 #include <stdlib.h>
 
@@ -158,7 +158,7 @@ START_TEST(dropout_acts_in_training_and_passes_its_input_through_otherwise) {
     layer_train(model, false);
     ck_assert(!model->children[0]->training);
     ck_assert_ptr_eq(layer_forward(model, x), x);
-    ck_assert_ptr_null(x->scope); // still ours
+    ck_assert_ptr_null(x->scope); // owned by the test
     layer_train(model, true);
     ck_assert_ptr_ne(layer_forward(model, x), x);
     layer_train(NULL, true);
@@ -179,7 +179,7 @@ START_TEST(a_sequential_without_children_gives_its_input) {
 }
 END_TEST
 
-// Without a tape only two neighbours are alive at a time, however deep the model.
+// Without a tape only two neighbouring tensors are alive at a time, however deep the model.
 START_TEST(hidden_tensors_die_as_soon_as_the_next_layer_has_read_them) {
     enum { BATCH = 16, WIDTH = 64, BYTES = 4 * BATCH * WIDTH };
     int64_t sizes[12];
@@ -194,8 +194,8 @@ START_TEST(hidden_tensors_die_as_soon_as_the_next_layer_has_read_them) {
     ck_assert_int_eq(context_ledger()->live.category[MEM_ACTIVATION], BYTES);
     no_grad_end();
     tensor_release(y);
-    // With one, each of the 11 linear layers keeps its input (x is data) and relu its output, which
-    // is the same buffer.
+    // With a tape, each of the 11 linear layers keeps its input (x is data) and relu its output,
+    // which is the same buffer.
     y = layer_forward(model, x);
     ck_assert_int_eq(autograd_saved_bytes(), 10 * BYTES);
     ck_assert_int_eq(context_ledger()->live.category[MEM_ACTIVATION], 11 * BYTES);
@@ -207,7 +207,7 @@ START_TEST(hidden_tensors_die_as_soon_as_the_next_layer_has_read_them) {
 END_TEST
 
 // ---- texts ------------------------------------------------------------------------------------
-// No outputs, or no inputs: a bias of nothing is a bias.
+// No outputs, or no inputs: a bias without elements is still a bias.
 START_TEST(a_linear_layer_of_no_features_runs) {
     static const int64_t sizes[][2] = {{3, 0}, {0, 2}, {0, 0}};
     for (int i = 0; i < 3; i++) {
@@ -251,7 +251,7 @@ START_TEST(an_attribute_is_read_by_its_name) {
     ck_assert_int_eq(value, 0);
     ck_assert(layer_attribute(linear, "activation", &value));
     ck_assert_int_eq(value, OP_tanh);
-    value = -7; // what is not there changes nothing: a real has no integer value
+    value = -7; // unchanged if missing; a real has no integer value
     ck_assert(!layer_attribute(linear, "in_feature", &value));
     ck_assert(!layer_attribute(linear, "", &value));
     ck_assert(!layer_attribute(dropout, "p", &value));
@@ -264,7 +264,7 @@ START_TEST(an_attribute_is_read_by_its_name) {
 }
 END_TEST
 
-// ---- what is refused --------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------
 START_TEST(a_layer_that_cannot_be_is_refused_with_a_reason) {
     int64_t live = expect_live_bytes();
     ck_assert_ptr_null(linear_new(-1, 3, true));
@@ -320,7 +320,7 @@ START_TEST(a_forward_that_cannot_be_names_what_is_wrong) {
 }
 END_TEST
 
-// NULL is "an error is pending" everywhere, so a NULL that comes first must leave one.
+// NULL means "an error is pending" everywhere, so passing NULL must leave an error.
 START_TEST(no_layer_or_no_input_at_all_leaves_an_error_pending) {
     Layer *layers[] = {NULL, sequential_new(), activation_new(NULL), dropout_new(0.0f)};
     ParameterList list;
@@ -346,7 +346,7 @@ START_TEST(adding_what_failed_to_be_made_passes_the_error_on) {
     expect_error(STATUS_INVALID_ARGUMENT, "linear_new");
     ck_assert_int_eq(model->n_children, 0);
     Tensor *labels = tensor_new(SHAPE(2), DTYPE_INT64);
-    ck_assert_int_eq(layer_add_parameter(model, "labels", labels), STATUS_DTYPE); // and is freed
+    ck_assert_int_eq(layer_add_parameter(model, "labels", labels), STATUS_DTYPE); // it is freed
     error_clear();
     ck_assert_int_eq(model->n_parameters, 0);
     layer_free(model);

@@ -1,5 +1,5 @@
-// test_layers1d.c -- layers on sequences, transposed convolutions, other sizes of images: how they
-// begin, what they say of themselves, what they compute and cost, what they refuse.
+// test_layers1d.c -- layers on sequences, transposed convolutions, image resizing: initial values,
+// attributes, results and costs, refusals.
 #include <math.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static Layer *make(int i) {
 }
 enum { LAYERS = 14 };
 
-// What PyTorch 2.15 prints.
+// Texts as PyTorch 2.15 prints them.
 static const char *const printed[LAYERS] = {
     "Conv1d(4, 6, kernel_size=(3,), stride=(2,), padding=(1,), dilation=(3,), groups=2)\n",
     "ConvTranspose1d(4, 6, kernel_size=(3,), stride=(2,), padding=(1,), dilation=(3,), "
@@ -167,7 +167,7 @@ START_TEST(weights_begin_as_pytorchs) {
 }
 END_TEST
 
-// Shapes as PyTorch's; and a dry run costs what the real one does, to the integer.
+// Shapes are PyTorch's, and a dry run counts exactly what a real one does.
 START_TEST(they_run_and_cost_what_a_dry_run_says) {
     const Shape in[2] = {SHAPE(2, 4, 19), SHAPE(2, 4, 5, 7)};
     const Shape out[LAYERS] = {SHAPE(2, 6, 8),      SHAPE(2, 6, 42),     SHAPE(2, 6, 9, 13),
@@ -247,7 +247,7 @@ START_TEST(any_request_may_fail) {
 }
 END_TEST
 
-// A recurrent layer's is between the layers of a stack, and not behind the last one.
+// A recurrent layer drops between the layers of its stack, and not after the last one.
 START_TEST(dropout_is_between_layers_only) {
     RecurrentOptions drops = recurrent_defaults();
     drops.dropout = 1.0f;

@@ -1,5 +1,5 @@
-// test_layers2d.c -- layers on images: how they begin, what they say of themselves, what they
-// refuse; and the models made of them.
+// test_layers2d.c -- layers on images: initial values, attributes, refusals; and the models made of
+// them.
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ START_TEST(attributes_are_told) {
 }
 END_TEST
 
-// Uniform in +-1/sqrt(fan in), of one group's channels.
+// Uniform in +-1/sqrt(fan in), where fan in counts one group's channels.
 START_TEST(weights_begin_as_pytorchs) {
     Conv2dOptions grouped = conv2d_defaults();
     grouped.groups = 4;
@@ -140,7 +140,7 @@ START_TEST(models_have_their_shapes_and_names) {
                           SHAPE(batch, models[i].classes));
         layer_free(models[i].model);
     }
-    Layer *alexnet = alexnet_new(7); // any image that is large enough
+    Layer *alexnet = alexnet_new(7); // takes any image that is large enough
     check_forward(alexnet, SHAPE(2, 3, 300, 257), SHAPE(2, 7));
     Tensor *x = tensor_new(SHAPE(1, 3, 40, 40), DTYPE_FLOAT32);
     Scope *scope = scope_open();

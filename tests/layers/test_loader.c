@@ -1,5 +1,5 @@
 // test_loader.c -- batches: their order, their numbers, the last one, and every device.
-// What a thread that prepares them could do wrong is in test_prefetch.c.
+// test_prefetch.c tests the thread that prepares them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 enum { COUNT = 103, PIXELS = 2 };
 
-// Image i is the two pixels {i, 255 - i}, and its label i % 10, so that they can be recognised.
+// Image i is the two pixels {i, 255 - i}, and its label i % 10, so that each is recognisable.
 static uint8_t images[COUNT * PIXELS], labels[COUNT];
 static const Dataset dataset = {
     .count = COUNT, .rows = 1, .columns = 2, .classes = 10, .images = images, .labels = labels};
@@ -36,7 +36,7 @@ static Loader *make_loader(LoaderOptions with) {
     return loader;
 }
 
-// One epoch's images in the order delivered, checking shapes, pixels and labels; how many.
+// Reads one epoch's images in delivery order, checks shapes, pixels and labels; returns the count.
 static int64_t read_epoch(Loader *loader, LoaderOptions with, int64_t order[COUNT]) {
     int64_t seen = 0, batches = 0;
     Batch batch;
@@ -60,7 +60,7 @@ static int64_t read_epoch(Loader *loader, LoaderOptions with, int64_t order[COUN
     }
     ck_assert(!error_pending());
     ck_assert_int_eq(batches, loader_batches(loader));
-    ck_assert(!loader_next(loader, &batch)); // stays at the end
+    ck_assert(!loader_next(loader, &batch)); // the epoch stays over
     return seen;
 }
 
@@ -107,7 +107,7 @@ START_TEST(pixels_are_as_they_are_where_nothing_is_said) {
     LoaderOptions with = {.batch = 8};
     int64_t order[COUNT];
     Loader *loader = make_loader(with);
-    with.scale = 1.0f; // which read_epoch divides by
+    with.scale = 1.0f; // read_epoch divides by it
     ck_assert_int_eq(read_epoch(loader, with, order), COUNT);
     loader_free(loader);
 }
@@ -125,7 +125,7 @@ START_TEST(a_rest_can_be_dropped) {
 END_TEST
 
 START_TEST(one_batch_is_all_that_is_resident) {
-    LoaderOptions with = options(10); // with a last batch of 3
+    LoaderOptions with = options(10); // the last batch has 3
     with.prefetch = 3 * _i;
     Loader *loader = make_loader(with);
     const Ledger *ledger = context_current()->ledger;
@@ -138,7 +138,7 @@ START_TEST(one_batch_is_all_that_is_resident) {
     }
     ck_assert_int_eq((int64_t)memory_requests(), requests);
     ck_assert(loader_next(loader, &batch));
-    ck_assert_ptr_null(tensor_detach(batch.images)); // no scope was left open
+    ck_assert_ptr_null(tensor_detach(batch.images)); // no scope is open
     data_expect_error(error_status(), STATUS_STATE, "scope");
     loader_free(loader);
     ck_assert_int_eq(ledger->live.total, 0);
@@ -151,7 +151,7 @@ START_TEST(a_new_batch_is_a_write_in_place) {
     ck_assert(loader_next(loader, &first));
     uint32_t version = first.images->storage->version;
     uint32_t label_version = first.labels->storage->version;
-    ck_assert(loader_next(loader, &second)); // the short one, in the same memory
+    ck_assert(loader_next(loader, &second)); // the short batch, in the same memory
     ck_assert_uint_ne(first.images->storage->version, version);
     ck_assert_uint_ne(first.labels->storage->version, label_version);
     loader_free(loader);
@@ -161,7 +161,7 @@ END_TEST
 START_TEST(the_meta_device_gets_shapes) {
     context_set_device(device_meta());
     LoaderOptions with = options(60);
-    with.prefetch = 2; // nothing to prefetch
+    with.prefetch = 2; // on meta nothing is prefetched
     Loader *loader = make_loader(with);
     ck_assert_int_eq(loader_counts(loader).prefetch, 0);
     Batch batch;
@@ -188,8 +188,8 @@ static Status refuse(Device *self, void *to, const void *from, size_t bytes) {
     return error_set(STATUS_DEVICE, "far: %zu bytes refused. HINT: none", bytes);
 }
 
-// A device whose memory the host may not touch gets its batches through from_host, out of a staging
-// buffer or out of the thread's.
+// A device whose memory the host may not touch gets its batches through from_host, from a staging
+// buffer or from the thread's.
 START_TEST(a_device_of_its_own_memory_is_written_through_staging) {
     static Device far; // outlives the blocks that the ledger caches
     far = *device_cpu();
@@ -218,7 +218,7 @@ START_TEST(a_device_of_its_own_memory_is_written_through_staging) {
     far.from_host = refuse;
     ck_assert(!loader_next(loader, &batch));
     data_expect_error(error_status(), STATUS_DEVICE, "bytes refused");
-    far.from_host = copy_in; // the batch is still there
+    far.from_host = copy_in; // the batch was not lost
     ck_assert(loader_next(loader, &batch));
     ck_assert_int_eq(batch.count, 60);
     ck_assert_int_eq(((int64_t *)batch.labels->storage->data)[59], 9);
@@ -251,7 +251,7 @@ START_TEST(every_failing_allocation_leaves_nothing_behind) {
     LoaderOptions with = options(10);
     with.prefetch = 2 * _i;
     loader_free(make_loader(with));
-    const Ledger *ledger = context_current()->ledger; // made with the first tensor
+    const Ledger *ledger = context_current()->ledger; // exists since the first tensor
     int failures = 0;
     for (uint64_t nth = 1;; nth++) {
         uint64_t before = memory_requests();
@@ -267,7 +267,7 @@ START_TEST(every_failing_allocation_leaves_nothing_behind) {
         ck_assert_int_eq(ledger->live_storages, 0);
         if (!reached) break;
     }
-    ck_assert_int_ge(failures, 4 + _i); // the loader, its order, two tensors at the least, the ring
+    ck_assert_int_ge(failures, 4 + _i); // loader, order, at least two tensors, ring
 }
 END_TEST
 

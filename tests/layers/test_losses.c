@@ -1,5 +1,5 @@
-// test_losses.c -- losses as programs call them: which call site pays, labels that do not count,
-// weights of classes. Their values and gradients are tests/ops/.
+// test_losses.c -- losses as programs call them: the call sites that pay, ignored labels, class
+// weights. tests/ops/ tests their values and gradients.
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static Tensor *labels_new(int64_t a, int64_t b, int64_t c, int64_t d) {
 
 // ---- call sites --------------------------------------------------------------------------------
 typedef struct Sites {
-    Observer observer; // first
+    Observer observer; // must be first
     int ops, elsewhere;
 } Sites;
 
@@ -72,7 +72,7 @@ START_TEST(a_loss_is_charged_to_its_site_both_ways) {
 }
 END_TEST
 
-// Texts: a row of logits for each token. As if all tokens were samples, gradients too.
+// Texts have a row of logits per token; values and gradients are as if all tokens were samples.
 START_TEST(logits_may_have_more_dimensions_than_one_before_the_classes) {
     Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers);
     Tensor *texts = tensor_from_floats_new(SHAPE(2, ROWS / 2, CLASSES), numbers);
@@ -87,7 +87,7 @@ START_TEST(logits_may_have_more_dimensions_than_one_before_the_classes) {
     autograd_backward(loss);
     ck_assert_mem_eq(tensor_data(tensor_grad(x)), tensor_data(tensor_grad(texts)), sizeof numbers);
     expect_no_error();
-    loss_cross_entropy(texts, labels); // a label for each sample is too few
+    loss_cross_entropy(texts, labels); // too few labels: one per sample
     expect_error(STATUS_SHAPE, "cross_entropy");
     scope_close(scope);
     tensor_free(x);
@@ -115,7 +115,7 @@ START_TEST(without_options_it_is_the_plain_one) {
 }
 END_TEST
 
-// As if the row were not there, whatever is in it; and its gradient is exactly 0.
+// An ignored row counts as absent, whatever it holds; its gradient is exactly 0.
 START_TEST(a_row_that_does_not_count_is_not_looked_at) {
     float spoilt[ROWS * CLASSES];
     memcpy(spoilt, numbers, sizeof spoilt);
@@ -158,7 +158,7 @@ START_TEST(of_no_row_that_counts_the_loss_is_no_number_and_the_gradient_zero) {
 }
 END_TEST
 
-// As in PyTorch: not infinite, though smoothing leaves something of every class.
+// As in PyTorch: NaN, not infinite, though smoothing gives every class a share.
 START_TEST(of_labels_without_weight_the_loss_is_no_number) {
     Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers), *l = labels_new(2, 2, 2, 2);
     Tensor *weight = tensor_from_floats_new(SHAPE(CLASSES), (const float[]){1.0f, 2.0f, 0.0f});
@@ -200,7 +200,7 @@ START_TEST(what_is_wrong_is_said) {
 }
 END_TEST
 
-// Labels that are others when backward comes are looked at again.
+// Labels that changed before backward are checked again.
 START_TEST(labels_that_changed_are_looked_at_again) {
     Tensor *x = tensor_from_floats_new(SHAPE(ROWS, CLASSES), numbers), *l = labels_new(2, 0, 1, 1);
     Scope *scope = scope_open();

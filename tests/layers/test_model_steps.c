@@ -1,5 +1,5 @@
-// test_model_steps.c -- what published networks compute: logits and gradients of a training step,
-// or of one by running statistics, against PyTorch.
+// test_model_steps.c -- results of published networks: logits and gradients of a training step, or
+// of one with running statistics, against PyTorch.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,11 +34,11 @@ static void fill(const ParameterList *list, double gain) {
 
 static const struct {
     const char *name;
-    int64_t side;  // of the images
-    bool training; // else by running statistics, and without dropout
-    double gain;   // of the weights
-    // Of gradients, relative. Where rounding carries an activation over a ReLU's kink they change
-    // by more than by rounding, and a DenseNet normalises the same activations again and again.
+    int64_t side;  // image side, pixels
+    bool training; // else running statistics and no dropout
+    double gain;   // scale of the weights
+    // Relative tolerance of gradients. If rounding moves an activation over a ReLU's kink, the
+    // error exceeds rounding, and a DenseNet normalises the same activations again and again.
     double tolerance;
     const double *logits, *gradients;
 } steps[] = {
@@ -86,7 +86,7 @@ START_TEST(a_step_gives_pytorchs_numbers) {
         double sums[2], norm = steps[_i].gradients[2 * i];
         model_sums(list.items[i].tensor->grad, sums);
         double worst = fmax(fabs(sums[0] - norm), fabs(sums[1] - steps[_i].gradients[2 * i + 1]));
-        // What a batch's norm takes out again has a gradient of 0, and here of rounding.
+        // If the batch norm cancels a parameter, its gradient is 0, and here only rounding.
         double rounding = steps[_i].training ? 5e-5 : 0.0;
         ck_assert_msg(worst <= steps[_i].tolerance * norm + rounding, "%s: %g, %g, not %g, %g",
                       list.items[i].path, sums[0], sums[1], norm, steps[_i].gradients[2 * i + 1]);

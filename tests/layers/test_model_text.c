@@ -1,5 +1,5 @@
-// test_model_text.c -- models written down as text: what a text makes, held against PyTorch, and
-// files. What is refused: test_model_text_errors.c.
+// test_model_text.c -- models as text: the models that texts make, compared with PyTorch, and
+// files. test_model_text_errors.c tests refusals.
 #include "layers/files/model_text.h"
 
 #include <locale.h>
@@ -25,7 +25,7 @@ static int64_t attribute(const Layer *layer, const char *name) {
     return value;
 }
 
-// ---- what a text makes ------------------------------------------------------------------------
+// ---- models from text -------------------------------------------------------------------------
 START_TEST(a_chain_is_a_sequential_with_numbered_children) {
     static const char *const types[] = {"Linear", "ReLU", "Linear"};
     Shape input;
@@ -83,7 +83,7 @@ START_TEST(options_of_convolutions_and_pools_go_to_their_sides) {
     ck_assert_int_eq(attribute(conv, "dilation_w"), 4);
     ck_assert_int_eq(attribute(conv, "groups"), 3);
     ck_assert_int_eq(attribute(conv, "bias"), 0);
-    ck_assert_int_eq(attribute(max, "stride_w"), 2); // the kernel's size, where nothing is said
+    ck_assert_int_eq(attribute(max, "stride_w"), 2); // the kernel's size by default
     ck_assert_int_eq(attribute(max, "padding_top"), 0);
     ck_assert_int_eq(attribute(avg, "stride_h"), 1);
     ck_assert_int_eq(attribute(avg, "padding_right"), 1);
@@ -91,7 +91,7 @@ START_TEST(options_of_convolutions_and_pools_go_to_their_sides) {
 }
 END_TEST
 
-// Each side by itself; the narrower word counts, wherever it stands.
+// Each side has its own word; the more specific word wins, wherever it stands.
 START_TEST(the_sides_of_a_window_may_differ) {
     static const struct {
         const char *text;
@@ -199,14 +199,14 @@ START_TEST(a_name_before_a_colon_is_the_child_s) {
     ck_assert_ptr_eq(list.items[1].tensor, list.items[3].tensor);
     parameter_list_free(&list);
     layer_free(model);
-    model = model_of("head: ReLU", &input); // with a name it is a child
+    model = model_of("head: ReLU", &input); // a name makes it a child
     ck_assert_str_eq(model->type->name, "Sequential");
     ck_assert_str_eq(model->children[0]->name, "head");
     layer_free(model);
 }
 END_TEST
 
-// Of the layers that are not printed as PyTorch's: every argument, each with a value of its own.
+// Layers whose print is not PyTorch's: every argument, each with a value of its own.
 static const char *const argument_rows[][2] = {
     {"Linear(4,6,activation=GELU)", "in_features=4, out_features=6, bias=true, activation=gelu"},
     {"BatchNorm2d(3,0.25,0.5,false)",
@@ -285,7 +285,7 @@ START_TEST(blocks_are_put_together) {
 }
 END_TEST
 
-// Each of the smallest arguments that it takes.
+// Tries the smallest arguments that each layer may take.
 START_TEST(every_layer_of_the_table_can_be_named) {
     static const char *const arguments[] = {"",      "()",    "(2)",     "(0.5)",
                                             "(4,2)", "(2,4)", "(4,2,3)", "(1,value=0.5)"};
@@ -355,7 +355,7 @@ static void expect_printed(const Layer *model, FILE *file, int lines) {
     free(printed);
 }
 
-// fixtures/make_model_text.py: printed the same, the same names and shapes, the same comes out.
+// Cases of fixtures/make_model_text.py: equal prints, names, shapes and results.
 START_TEST(a_text_is_pytorch_s_model) {
     char text[1024], line[1024];
     int cases = 0;
@@ -378,7 +378,7 @@ START_TEST(a_text_is_pytorch_s_model) {
 }
 END_TEST
 
-// ---- layers from outside -----------------------------------------------------------------------
+// ---- user-defined layers -----------------------------------------------------------------------
 static Layer *make_wide(const double *a) {
     ck_assert(a[2] == 0.25 && a[4] == 1.0 && a[5] == 0.0);
     ck_assert_str_eq(model_text_activation(a[6])->module, "Tanh");
@@ -441,11 +441,11 @@ START_TEST(a_file_is_read_as_its_text) {
     ck_assert(shape_equal(input, SHAPE(2, 400)));
     ck_assert_ptr_nonnull(layer_find(model, "fc2"));
     layer_free(model);
-    write_file("marked.txt", "\xEF\xBB\xBFReLU @ 2x4", 13); // by an editor: UTF-8
+    write_file("marked.txt", "\xEF\xBB\xBFReLU @ 2x4", 13); // with a UTF-8 byte order mark
     model = model_text_read_file("marked.txt", &input);
     ck_assert_msg(model != NULL, "%s", error_message());
     layer_free(model);
-    // Long, and exactly as long as the room that a reader begins with: spaces do not matter.
+    // Texts about as long as a reader's first buffer; spaces do not matter.
     for (size_t size = 4090; size < 4100; size++) {
         char *padded = malloc(size);
         memset(padded, ' ', size);
@@ -500,7 +500,7 @@ START_TEST(a_text_means_the_same_in_every_locale) {
     ck_assert_str_eq(localeconv()->decimal_point, ",");
     Layer *model = model_text_read("Dropout(0.25) LayerScale(8,1.5e-3)", NULL);
     ck_assert_msg(model != NULL, "%s", error_message());
-    ck_assert_str_eq(localeconv()->decimal_point, ","); // the program's own stays
+    ck_assert_str_eq(localeconv()->decimal_point, ","); // the program's locale is unchanged
     setlocale(LC_ALL, "C");
     layer_free(model);
 }

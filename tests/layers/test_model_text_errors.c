@@ -1,12 +1,12 @@
-// test_model_text_errors.c -- that no model text, however broken, does more than leave one message,
-// which says where. What a text makes: test_model_text.c.
+// test_model_text_errors.c -- a broken model text leaves exactly one message, which names the
+// place. test_model_text.c tests good texts.
 #include <string.h>
 
 #include "layers/files/model_text.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 
-// ---- what it refuses --------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------
 static const struct {
     const char *text, *mention;
     Status status;
@@ -159,7 +159,7 @@ START_TEST(every_failing_allocation_is_survived) {
 }
 END_TEST
 
-// ---- any text ---------------------------------------------------------------------------------
+// ---- random texts -----------------------------------------------------------------------------
 static uint64_t noise(uint64_t *state) { // splitmix64 (Steele et al. 2014)
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -167,7 +167,7 @@ static uint64_t noise(uint64_t *state) { // splitmix64 (Steele et al. 2014)
     return z ^ z >> 31;
 }
 
-// A good text with bytes changed, doubled or cut out, and pieces of it swapped in.
+// Changes, doubles or cuts out bytes of a good text, and swaps pieces in.
 static void distort(char *text, size_t room, uint64_t *state) {
     static const char alphabet[] = "(),=@x. 0129-eLRS\x80\n";
     for (uint64_t n = 1 + noise(state) % 3; n > 0; n--) {
@@ -204,7 +204,7 @@ static const char *const seeds[] = {
     "Embedding(9,4) Linear(4,9,bias=false) tie(1.weight,0.weight)",
     "# of many lines\nconv: Conv2d(1,2,3)\nConcat(1; Identity head: Sequential(Tanh))\n@ 1x1x5x5"};
 
-// A model, or NULL and one message; and nothing is left of it.
+// Expects a model, or NULL and one message, and no memory left.
 static bool try_text(const char *text) {
     Shape input;
     Layer *model = model_text_read(text, &input);

@@ -1,6 +1,6 @@
 // test_models.c -- published networks against torchvision: names and shapes of weights, parameters,
-// products, initial values; dry runs beside real ones, failures. What they compute:
-// test_model_steps.c.
+// products, initial values; dry runs against real ones, failures. test_model_steps.c tests their
+// results.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "tests/helpers/model_values.h"
 #include "tests/helpers/published.h"
 
-// ---- what they are -----------------------------------------------------------------------------
-// Of norms, and of what drops at random, as a line each.
+// ---- settings ----------------------------------------------------------------------------------
+// A digest of the settings of norms and random drops, one line each.
 static uint64_t settings_digest(const Layer *layer, uint64_t value) {
     static const char *const kinds[] = {"BatchNorm2d", "Dropout", "StochasticDepth"};
     char text[256];
@@ -53,7 +53,7 @@ START_TEST(weights_and_products_are_torchvisions) {
 }
 END_TEST
 
-// ---- their initial values ----------------------------------------------------------------------
+// ---- initial values ----------------------------------------------------------------------------
 static void statistics_of(const Tensor *tensor, double *deviation, double *magnitude,
                           double *largest) {
     float *values = malloc((size_t)tensor->numel * sizeof(float));
@@ -74,11 +74,11 @@ static void statistics_of(const Tensor *tensor, double *deviation, double *magni
     *magnitude = magnitudes / n;
 }
 
-// A normal's mean magnitude is 0.80 deviations, a uniform's 0.87: so the kind is compared, too.
+// A normal's mean magnitude is 0.80 deviations, a uniform's 0.87: this tells the two apart.
 static void assert_initial(const Layer *layer, const InitialFacts *facts) {
     ck_assert_ptr_nonnull(layer);
     const Tensor *weight = layer->parameters[0].tensor;
-    // Two samples are compared, torchvision's and ours: ten times a deviation's own standard error.
+    // Torchvision's sample and ours may differ by ten standard errors of a deviation.
     double deviation, magnitude, largest, tolerance = 10.0 / sqrt(2.0 * (double)weight->numel);
     statistics_of(weight, &deviation, &magnitude, &largest);
     ck_assert_msg(fabs(deviation / facts->deviation - 1.0) < tolerance &&
@@ -131,7 +131,7 @@ START_TEST(what_makes_no_network_is_refused) {
     options.classes = 0;
     context_set_device(device_meta());
     Layer *none = resnet_new(options);
-    layer_free(none); // no class is a legal head
+    layer_free(none); // a head without classes is legal
     expect_no_error();
     options.bottleneck = true;
     for (int i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
-// test_multihead.c -- attention with several heads, beside PyTorch's; positions; what they refuse,
-// say and cost. The op they stand on: test_attention.c.
+// test_multihead.c -- attention with several heads, compared with PyTorch's; positions; refusals,
+// attributes and costs. test_attention.c tests the op beneath.
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ START_TEST(it_agrees_with_pytorchs) {
 }
 END_TEST
 
-// ---- how it begins --------------------------------------------------------------------------
+// ---- initial values -------------------------------------------------------------------------
 START_TEST(parameters_begin_as_pytorchs) {
     enum { E = 96 };
     Layer *layer = multihead_attention_new(E, 8, multihead_attention_defaults());
@@ -103,7 +103,7 @@ START_TEST(parameters_begin_as_pytorchs) {
 }
 END_TEST
 
-// Each weight by its own fans: sqrt(6 / (rows + columns)).
+// Each weight by its own fan in and fan out: sqrt(6 / (rows + columns)).
 START_TEST(keys_and_values_of_other_features_have_weights_of_their_own) {
     enum { E = 96 };
     MultiheadAttentionOptions options = multihead_attention_defaults();
@@ -144,7 +144,7 @@ START_TEST(what_fits_no_attention_is_refused) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     ck_assert_ptr_null(multihead_attention_new(6, 4, options));
     expect_error(STATUS_INVALID_ARGUMENT, "6 features, 4 heads. HINT");
-    ck_assert_ptr_null(multihead_attention_new(INT64_MAX / 2, 1, options)); // three overflow
+    ck_assert_ptr_null(multihead_attention_new(INT64_MAX / 2, 1, options)); // times 3: too many
     expect_error(STATUS_INVALID_ARGUMENT, "features. HINT: at most 2^31 - 1");
     ck_assert_ptr_null(multihead_attention_new(0, 1, options));
     expect_error(STATUS_INVALID_ARGUMENT, "0 features");
@@ -170,7 +170,7 @@ START_TEST(what_fits_no_attention_is_refused) {
 }
 END_TEST
 
-// A sequence alone is a batch of one; in evaluation nothing is dropped.
+// A sequence without a batch dim is a batch of one; evaluation drops nothing.
 START_TEST(a_sequence_alone_is_a_batch_of_one) {
     MultiheadAttentionOptions options = multihead_attention_defaults();
     options.dropout = 0.5f;

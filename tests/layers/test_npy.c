@@ -1,5 +1,5 @@
-// test_npy.c -- arrays as NumPy writes them, read; ours, byte for byte as NumPy's; and files that
-// lie.
+// test_npy.c -- reading arrays as NumPy writes them; writing ours byte for byte as NumPy's; and
+// files that lie.
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ START_TEST(what_is_written_is_what_numpy_writes) {
 }
 END_TEST
 
-// The last `size` bytes of a file that was just written.
+// Reads the last `size` bytes of a file that was just written.
 static void read_end(const char *path, void *bytes, size_t size) {
     FILE *file = fopen(path, "rb");
     ck_assert_ptr_nonnull(file);
@@ -103,9 +103,9 @@ static void read_end(const char *path, void *bytes, size_t size) {
     fclose(file);
 }
 
-// Every half, and what lies between two neighbours: the middle goes to the even one.
+// Every half, and values between neighbours: the midpoint rounds to even.
 START_TEST(halves_are_the_nearest) {
-    enum { HALVES = 0x7c00, EACH = 4 }; // from 0 to infinity, which is left out
+    enum { HALVES = 0x7c00, EACH = 4 }; // from 0 up to, but without, infinity
     static float real[EACH * HALVES];
     static uint16_t stored[EACH * HALVES];
     for (int h = 0; h < HALVES; h++) {
@@ -124,7 +124,7 @@ START_TEST(halves_are_the_nearest) {
     for (int h = 0; h < HALVES; h++) {
         ck_assert_uint_eq(stored[EACH * h], h);
         ck_assert_uint_eq(stored[EACH * h + 1], 0x8000 | h);
-        ck_assert_uint_eq(stored[EACH * h + 2], h % 2 ? h + 1 : h); // behind the last: infinity
+        ck_assert_uint_eq(stored[EACH * h + 2], h % 2 ? h + 1 : h); // after the last: infinity
         ck_assert_uint_eq(stored[EACH * h + 3], h);
     }
     tensor_free(tensor);
@@ -132,7 +132,7 @@ START_TEST(halves_are_the_nearest) {
 }
 END_TEST
 
-// What is read back is what was written, in the type that was asked for.
+// Values read back equal those written, in the requested type.
 START_TEST(other_types_hold_the_lower_bits_or_the_nearest) {
     static const struct {
         const char *type;
@@ -196,7 +196,7 @@ END_TEST
 static const struct {
     const char *header;
     size_t data;
-    const char *mention; // NULL: it is as good as any
+    const char *mention; // NULL: the header is valid
 } headers[] = {
     {DICT("'<f4'", "False", "(2,)"), 8, NULL},
     {"{\"shape\":(2,),\"descr\":\"<f4\",\"fortran_order\":False}", 8, NULL},

@@ -1,6 +1,6 @@
-// test_onnx.c -- models from ONNX files: what PyTorch's exporters write and models of one node,
-// beside PyTorch's and ONNX's own results (tests/fixtures/make_onnx.py); names, parameters and tied
-// weights; training. What is refused: test_onnx_refused.c.
+// test_onnx.c -- models from ONNX files: those of PyTorch's exporters and models of one node,
+// compared with PyTorch's and ONNX's own results (tests/fixtures/make_onnx.py); names, parameters
+// and tied weights; training. test_onnx_refused.c tests refusals.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void read_names(void) {
     }
     free(line);
     if (file) fclose(file);
-    if (n_models == MOST_MODELS) abort(); // some would not be tested
+    if (n_models == MOST_MODELS) abort(); // some would go untested
 }
 
 static void read_array(FILE *file, Array *array) {
@@ -129,7 +129,7 @@ static void compare(const Case *c, int i, const OnnxModel *about, Tensor *got) {
     free(values);
 }
 
-// Every model of the table, its outputs, and that a dry run of it costs what a run does.
+// Checks every model of the table, its outputs, and that a dry run counts what a real run does.
 START_TEST(models_give_what_they_gave) {
     Case c = {.name = ""};
     OnnxModel about;
@@ -141,7 +141,7 @@ START_TEST(models_give_what_they_gave) {
     ck_assert_msg(!layer_forward_each(model, in, c.n_in, out, c.n_out), "%s: %s", c.name,
                   error_message());
     for (int i = 0; i < c.n_out; i++) compare(&c, i, &about, out[i]);
-    Tensor *again = layer_forward_many(model, in, c.n_in); // nothing of a run stays behind
+    Tensor *again = layer_forward_many(model, in, c.n_in); // a second run gives the same
     compare(&c, 0, &about, again);
     LayerCost cost;
     ck_assert_msg(!layer_cost(model, in, c.n_in, &cost), "%s: %s", c.name, error_message());
@@ -157,7 +157,7 @@ START_TEST(models_give_what_they_gave) {
 }
 END_TEST
 
-// ---- what the file is said to be --------------------------------------------------------------
+// ---- layers and names -------------------------------------------------------------------------
 static void expect_layer(Layer *model, const char *path, const char *type) {
     Layer *found = layer_find(model, path);
     ck_assert_msg(found != NULL, "no layer \"%s\"", path);
@@ -202,7 +202,7 @@ static void note_site(Observer *self, const OpCall *call) {
     sites->found += strcmp(path, sites->wanted) == 0;
 }
 
-// What a report charges to whom.
+// Each op is charged to its layer.
 START_TEST(ops_run_in_their_layers) {
     OnnxModel about;
     Case c = {.name = ""};
@@ -216,7 +216,7 @@ START_TEST(ops_run_in_their_layers) {
     ck_assert_ptr_nonnull(layer_forward(model, in[0]));
     observer_remove(&sites.observer);
     scope_close(scope);
-    ck_assert_int_eq(sites.found, 1); // product and bias are one
+    ck_assert_int_eq(sites.found, 1); // product and bias are one op
     ck_assert_int_ge(sites.ops, 40);
     free_inputs(&c, in);
     layer_free(model);
@@ -225,7 +225,7 @@ START_TEST(ops_run_in_their_layers) {
 }
 END_TEST
 
-// Of a character GPT: the head's weights are the table's, which the exporter stored turned.
+// In a character GPT the head's weights are the table's, which the exporter stored transposed.
 START_TEST(tied_weights_are_one) {
     const char *const files[] = {"chargpt.ts", "chargpt.dy"};
     for (int i = 0; i < 2; i++) {
@@ -233,7 +233,7 @@ START_TEST(tied_weights_are_one) {
         Case c = {.name = ""};
         read_case(files[i], &c);
         Layer *model = load(files[i], &about);
-        // without the positions (6, 8), which the exporter folded, and with the tied ones once
+        // without the positions (6, 8), which the exporter folded; tied weights count once
         ck_assert_int_eq(about.parameters, c.parameters - 48);
         ck_assert_int_gt(about.parameters_stored, 0);
         ck_assert_msg(layer_find(model, "wte") && layer_find(model, "lm_head"),
@@ -247,7 +247,7 @@ START_TEST(tied_weights_are_one) {
 }
 END_TEST
 
-// Of one weight that two products read: each stays the layer that it was.
+// Two products read one weight: each stays a layer of its own.
 START_TEST(tied_products_are_two_layers) {
     const char *const files[] = {"tied.ts", "tied.dy"};
     for (int i = 0; i < 2; i++) {
@@ -280,8 +280,8 @@ START_TEST(counts_are_pytorchs) {
 }
 END_TEST
 
-// A stack of two that goes both ways: under PyTorch's names, which its checkpoints have, and made
-// once: no forward puts weights together.
+// A bidirectional stack of two layers keeps PyTorch's names, as in its checkpoints. Its weights are
+// put together once, and not in each forward.
 static void note_weight_work(Observer *self, const OpCall *call) {
     for (int i = 0; i < call->n_in; i++)
         if (call->in[i] && call->in[i]->flags & TENSOR_LEAF_GRAD)
@@ -326,7 +326,7 @@ START_TEST(recurrent_weights_are_pytorchs) {
 }
 END_TEST
 
-// mlp: 2 x (6 x 5 + 5 x 3) multiply-adds; in layers whose errors are named.
+// mlp has 2 x (6 x 5 + 5 x 3) multiply-adds; errors name the layer.
 START_TEST(layers_count_and_complain_by_path) {
     OnnxModel about;
     Layer *model = load("mlp.dy", &about);
@@ -345,7 +345,7 @@ START_TEST(layers_count_and_complain_by_path) {
 }
 END_TEST
 
-// PyTorch's FlopCounterMode has 27648 and 41472 of it: a first layer has no input gradient.
+// PyTorch's FlopCounterMode counts 27648 and 41472: a first layer has no input gradient.
 START_TEST(volumes_multiply_as_often_as_pytorchs) {
     const char *const files[] = {"volume.ts", "volume.dy"};
     for (int i = 0; i < 2; i++) {
@@ -368,7 +368,7 @@ START_TEST(volumes_multiply_as_often_as_pytorchs) {
 }
 END_TEST
 
-// Free sizes: what was exported with them, or with 1; and a size that the file fixes.
+// Free sizes take the requested value or 1; a size that the file fixes cannot change.
 START_TEST(shapes_can_be_asked_for) {
     OnnxModel about;
     OnnxShape shape = {.shape = SHAPE(3, 6)};
@@ -379,13 +379,13 @@ START_TEST(shapes_can_be_asked_for) {
     shape = (OnnxShape){.shape = SHAPE(3)};
     ck_assert_ptr_null(onnx_load(FOLDER "mlp.ts.onnx", &options, NULL));
     expect_error(STATUS_SHAPE, "dimensions");
-    for (int64_t batch = 1; batch <= 4; batch += 3) { // 1 where nobody asks
+    for (int64_t batch = 1; batch <= 4; batch += 3) { // 1 by default
         shape = (OnnxShape){.name = "x", .shape = SHAPE(batch, 6)};
         Layer *model = onnx_load(FOLDER "free.onnx", batch > 1 ? &options : NULL, &about);
         ck_assert_msg(model != NULL, "%s", error_message());
         ck_assert_int_eq(about.inputs[0].shape.dims[0], batch);
         ck_assert_int_eq(about.outputs[0].shape.dims[0], batch);
-        ck_assert_int_eq(about.steps, 3); // the shape was folded
+        ck_assert_int_eq(about.steps, 3); // the shape's ops are folded
         layer_free(model);
         onnx_model_free(&about);
     }
@@ -421,7 +421,7 @@ START_TEST(a_loaded_model_trains) {
 }
 END_TEST
 
-// In training the batch's statistics count, and the running ones follow.
+// In training the batch's statistics are used, and the running ones follow.
 START_TEST(batch_norm_trains) {
     OnnxModel about;
     Layer *model = load("batch", &about);
@@ -430,7 +430,7 @@ START_TEST(batch_norm_trains) {
     ParameterList list;
     ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
     ck_assert_int_eq(list.count, 4);
-    ck_assert(!list.items[1].is_buffer && list.items[2].is_buffer); // c3, by the file
+    ck_assert(!list.items[1].is_buffer && list.items[2].is_buffer); // the file names it c3
     tensor_read_floats(list.items[2].tensor, before);
     Scope *scope = scope_open();
     layer_train(model, true);
@@ -446,7 +446,7 @@ START_TEST(batch_norm_trains) {
 }
 END_TEST
 
-// A layer that runs again in backward is its own step once more, not the file's last one.
+// A layer that runs again in backward repeats its own step, not the file's last one.
 START_TEST(layers_run_again_by_themselves) {
     enum { ROOM = 512 };
     float gradients[2][ROOM] = {{0}};
@@ -473,14 +473,14 @@ START_TEST(layers_run_again_by_themselves) {
     ck_assert(n > 100 && n <= ROOM);
     ck_assert_mem_eq(gradients[0], gradients[1], (size_t)n * sizeof(float));
     Layer *model = load("cnn.ts", NULL);
-    layer_recompute(layer_find(model, "4.0.relu"), true); // two steps
+    layer_recompute(layer_find(model, "4.0.relu"), true); // it has two steps
     expect_error(STATUS_INVALID_ARGUMENT, "relu: the file runs its steps one by one");
-    layer_recompute(layer_find(model, "4"), true); // none of its own
+    layer_recompute(layer_find(model, "4"), true); // it has no step of its own
     expect_error(STATUS_INVALID_ARGUMENT, "4: the file runs its steps one by one");
     int64_t count;
     ck_assert_int_eq(layer_recompute_matching(model, "4.0.relu", &count), STATUS_OK);
     ck_assert_int_eq(count, 0);
-    ck_assert_int_eq(layer_recompute_matching(model, "4*", &count), STATUS_OK); // what is in them
+    ck_assert_int_eq(layer_recompute_matching(model, "4*", &count), STATUS_OK); // the layers inside
     ck_assert(count > 1 && layer_find(model, "4.0")->recompute);
     ck_assert(!layer_find(model, "4")->recompute && !layer_find(model, "4.0.relu")->recompute);
     layer_free(model);

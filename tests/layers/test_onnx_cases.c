@@ -1,6 +1,6 @@
-// test_onnx_cases.c -- what one attribute, index or function changes in a small model: its numbers
-// are those of another reader of ONNX, or it is refused in a line that names what is not read.
-// The models and numbers: tests/fixtures/make_onnx_cases.py.
+// test_onnx_cases.c -- small models with one attribute, index or function changed: the result is
+// that of another reader of ONNX, or a refusal in one line that names the unread part.
+// tests/fixtures/make_onnx_cases.py makes the models and numbers.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct Port {
 } Port;
 
 typedef struct Case {
-    char word[100]; // what a refusal says
+    char word[100]; // text in the refusal
     char title[120];
     Port in[MOST_PORTS], want[MOST_PORTS];
     int n_in, n_want;
@@ -96,7 +96,7 @@ static void run(Layer *model, const OnnxModel *about) {
     for (int i = 0; i < one.n_in; i++) tensor_free(in[i]);
 }
 
-// Wherever memory runs out while calls of functions are written out, it is said, and given back.
+// Fails each allocation in turn while function calls are expanded: an error, and nothing is lost.
 static void run_out(void) {
     bool loaded = false;
     for (uint64_t n = 1; !loaded; n++) {
@@ -110,7 +110,7 @@ static void run_out(void) {
     }
 }
 
-// Those that decide take no others; what runs does.
+// Inputs that decide the graph refuse other numbers; all other inputs take them.
 static void expect_decided(Layer *model, const OnnxModel *about, Tensor *in[]) {
     int n = 0;
     for (int i = 0; i < one.n_in; i++) {
@@ -139,13 +139,13 @@ static void expect_decided(Layer *model, const OnnxModel *about, Tensor *in[]) {
     ck_assert_int_ge(about->n_assumed, n);
 }
 
-// With the numbers of all inputs told: they change nothing of what is computed, and nothing that
-// was read is refused.
+// Loads with the numbers of all inputs given: the results do not change, and a model that loaded
+// without them still loads.
 static void end_told(bool was_read) {
     OnnxShape shapes[MOST_PORTS];
     OnnxModel about;
     Tensor *in[MOST_PORTS];
-    layer_free(onnx_load(path, NULL, &about)); // for the types of its inputs
+    layer_free(onnx_load(path, NULL, &about)); // to learn the types of its inputs
     error_clear();
     bool all = about.n_inputs == one.n_in;
     for (int i = 0; i < one.n_in && all; i++) {
@@ -178,7 +178,7 @@ static void end_case(void) {
         run(model, &about);
         values++;
     } else {
-        bool asks = strstr(error_message(), "HINT: --input ") != NULL; // and then it is another
+        bool asks = strstr(error_message(), "HINT: --input ") != NULL; // asks for another input
         ck_assert_msg(asks || strstr(error_message(), one.word) != NULL, "%s: %s", one.title,
                       error_message());
         error_clear();

@@ -1,13 +1,13 @@
-// test_onnx_constants.c -- constants are computed while a file is loaded by the operators that run:
-// what a graph gives of its inputs it gives, to the bit, where the same numbers are stored in it.
+// test_onnx_constants.c -- the operators that run also compute constants while a file is loaded:
+// with its inputs stored in the file, a graph gives the same results to the bit.
 #include <string.h>
 
 #include "layers/files/onnx.h"
 #include "tests/layers/onnx_change.h"
 
-// ---- a file, its inputs stored in it -----------------------------------------------------------
+// ---- a file with its inputs stored in it -------------------------------------------------------
 enum { MOST = 8 };
-static int lines_told; // on precision
+static int lines_told; // remarks on precision
 typedef struct Stored {
     Onnx__Tensor tensor;
     int64_t dims[TENSOR_MAX_DIMS];
@@ -31,11 +31,11 @@ static Tensor *input_new(const OnnxPort *port) {
     if (port->dtype == DTYPE_FLOAT32) return tensor_uniform_new(port->shape, -2.0f, 2.0f);
     int64_t n = shape_numel(port->shape);
     Tensor *tensor = tensor_new(port->shape, DTYPE_INT64);
-    for (int64_t i = 0; i < n; i++) tensor_labels(tensor)[i] = 1 + i % 2; // an index, a divisor
+    for (int64_t i = 0; i < n; i++) tensor_labels(tensor)[i] = 1 + i % 2; // index or divisor
     return tensor;
 }
 
-// Of both runs the same, to the bit: NaN is NaN.
+// Both runs agree to the bit; NaN equals NaN.
 static void expect_same(Tensor *y, Tensor *want, const char *name) {
     ck_assert_msg(y && want, "%s: %s", name, error_message());
     ck_assert_int_eq(y->dtype, want->dtype);
@@ -47,7 +47,7 @@ static void expect_same(Tensor *y, Tensor *want, const char *name) {
     ck_assert_msg(y->numel == 0 || memcmp(left, right, (size_t)tensor_bytes(y)) == 0, "%s", name);
 }
 
-// Files whose inputs are of a type that a tensor here has.
+// True if all inputs have types that tensors here have.
 static bool can_be_stored(const Onnx__Graph *graph, const OnnxModel *about) {
     if (about->n_inputs > MOST || about->n_inputs != (int)graph->n_input || about->n_outputs > MOST)
         return false;
@@ -58,7 +58,7 @@ static bool can_be_stored(const Onnx__Graph *graph, const OnnxModel *about) {
     return true;
 }
 
-// That numbers of other precisions are computed in float32 is said whenever they are computed.
+// A remark says whenever numbers of other precisions are computed in float32.
 static int precisions_told(const OnnxModel *about) {
     int told = 0;
     for (int i = 0; i < about->n_assumed; i++)
@@ -112,7 +112,7 @@ static bool same_where_stored(const char *name) {
     return fits;
 }
 
-// Of every file of which onnx.txt knows what it gives.
+// Checks every file whose results onnx.txt lists.
 START_TEST(what_is_computed_while_loading_is_what_runs) {
     FILE *list = fopen("tests/fixtures/onnx/onnx.txt", "r");
     char line[256], name[64];
@@ -131,14 +131,14 @@ START_TEST(what_is_computed_while_loading_is_what_runs) {
 }
 END_TEST
 
-// A file may claim to store anything, as long as nobody reads it.
+// A file may claim any stored size, as long as nobody reads the data.
 START_TEST(what_is_claimed_to_be_stored_is_counted_with_care) {
     static const struct {
         int64_t each;
         const char *said;
     } claims[] = {{INT64_MAX, "has the size 9223372036854775807"},
                   {INT64_C(1) << 60, "has the size 1152921504606846976"},
-                  {INT64_C(1) << 58, " HINT: "}}; // none of them is there
+                  {INT64_C(1) << 58, " HINT: "}}; // no such data is stored
     work_folder_begin();
     context_set_device(device_meta());
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {

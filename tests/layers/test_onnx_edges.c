@@ -1,5 +1,5 @@
-// test_onnx_edges.c -- what the operators' pages allow and exporters seldom write has the numbers
-// that another reader of ONNX gives it. The files: tests/fixtures/make_onnx_edges.py.
+// test_onnx_edges.c -- uses that the operators' pages allow and exporters seldom write: the results
+// equal those of another reader of ONNX. tests/fixtures/make_onnx_edges.py makes the files.
 #include <math.h>
 
 #include "tensor/ops.h"
@@ -40,7 +40,7 @@ START_TEST(numbers_are_those_of_another_reader) {
 }
 END_TEST
 
-// Means and deviations are nobody's parameters.
+// Means and deviations are not parameters.
 START_TEST(what_is_taken_off_is_not_learned) {
     Layer *model = onnx_load(FOLDER "edge_taken_off.onnx", NULL, NULL);
     ck_assert_msg(model != NULL, "%s", error_message());
@@ -49,7 +49,7 @@ START_TEST(what_is_taken_off_is_not_learned) {
 }
 END_TEST
 
-// Results without a name; another name of what became a buffer.
+// Results without a name; a second name of a tensor that became a buffer.
 START_TEST(what_nobody_exports_does_no_harm) {
     static const char *const names[] = {FOLDER "odd_unnamed.onnx", FOLDER "odd_tied_buffer.onnx"};
     Layer *model = onnx_load(names[_i], NULL, NULL);

@@ -1,5 +1,5 @@
-// test_onnx_joined.c -- what exporters write out in several nodes is one op here, with that op's
-// counts, and has the same numbers and parameters. The files: tests/fixtures/make_onnx_joined.py.
+// test_onnx_joined.c -- several nodes that exporters write for one op become that op here, with its
+// counts, and the same numbers and parameters. tests/fixtures/make_onnx_joined.py makes the files.
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 enum { FILES = sizeof joined / sizeof joined[0], MOST_NUMBERS = 48, MOST_TEXT = 256 };
 
 typedef struct Names {
-    Observer observer; // first: callbacks get its address
+    Observer observer; // must be first: callbacks get its address
     char text[MOST_TEXT];
 } Names;
 

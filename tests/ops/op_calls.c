@@ -8,7 +8,7 @@
 #include "tensor/context.h"
 #include "tensor/op.h"
 
-// ---- options of sequences: those along the width ------------------------------------------------
+// ---- options of sequences, taken from those along the width -------------------------------------
 static Conv1dOptions sequence_conv(const OpArguments *a) {
     const Conv2dOptions *o = &a->conv;
     return (Conv1dOptions){o->stride_w, o->padding_left, o->padding_right, o->dilation_w,
@@ -48,7 +48,7 @@ CALL(masked_fill, tensor_masked_fill(in[0], in[1], a->value))
 CALL(where_numbers,
      OP_RUN(op_where, (&(OpParams){.value = {a->value, 2.0f}}), in[0], (Tensor *)NULL, NULL))
 CALL(triangle, a->flag ? tensor_triu(in[0], a->dim) : tensor_tril(in[0], a->dim))
-CALL(masked_softmax, // as in attention, whose mask is the upper triangle
+CALL(masked_softmax, // as attention masks with the upper triangle
      tensor_softmax(tensor_masked_fill(in[0], tensor_triu(in[1], a->dim), -INFINITY), -1))
 CALL(neg, tensor_neg(in[0]))
 CALL(abs, tensor_abs(in[0]))
@@ -188,7 +188,7 @@ static Tensor *call_expand(Tensor *const in[], int n_in, const OpArguments *a) {
     return tensor_expand(in[0], wide);
 }
 
-// Starts its random numbers again, so that a numeric gradient sees the same mask each time.
+// Restarts the random numbers, so that a numeric gradient sees the same mask each time.
 static Tensor *call_dropout(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)n_in;
     context_seed(7);
@@ -201,7 +201,7 @@ static Tensor *call_dropout_blocks(Tensor *const in[], int n_in, const OpArgumen
     return tensor_dropout_blocks(in[0], a->dim, a->value);
 }
 
-// The weights of classes are no input of the case: they have no gradient.
+// Class weights are no input of the case: they have no gradient.
 static Tensor *with_label_loss(Tensor *(*loss)(Tensor *, Tensor *, LabelLoss), Tensor *const in[],
                                const OpArguments *a) {
     enum { MOST = 300 };

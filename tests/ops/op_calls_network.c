@@ -1,23 +1,23 @@
-// op_calls_network.c -- as op_calls.c: norms, recurrent passes and attention, which take more than
-// tensors and a number.
+// op_calls_network.c -- more of op_calls.c: norms, recurrent passes and attention, whose arguments
+// are more than tensors and a number.
 #include <math.h>
 
 #include "tensor/context.h"
 #include "tests/ops/op_cases.h"
 
-// sums, weight, bias or none, hidden, cell; dim 0: the hidden states, 1: the cells, 2: both added
+// Inputs: sums, weight, optional bias, hidden, cell. dim 0: hidden states, 1: cells, 2: their sum.
 static Tensor *call_lstm(Tensor *const in[], int n_in, const OpArguments *a) {
     Tensor *cells, *bias = n_in > 4 ? in[2] : NULL;
     Tensor *y = tensor_lstm(in[0], in[1], bias, in[n_in - 2], in[n_in - 1], a->flag, &cells);
     return a->dim == 0 ? y : a->dim == 1 ? cells : tensor_add(y, cells);
 }
 
-// sums, weight, bias or none, hidden
+// Inputs: sums, weight, optional bias, hidden.
 static Tensor *call_gru(Tensor *const in[], int n_in, const OpArguments *a) {
     return tensor_gru(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->flag);
 }
 
-// The same; dim 1: relu.
+// Inputs: sums, weight, optional bias, hidden. With dim 1 the activation is relu.
 static Tensor *call_rnn(Tensor *const in[], int n_in, const OpArguments *a) {
     return tensor_rnn(in[0], in[1], n_in > 3 ? in[2] : NULL, in[n_in - 1], a->dim == 1, a->flag);
 }
@@ -32,7 +32,7 @@ static Tensor *call_layer_norm(Tensor *const in[], int n_in, const OpArguments *
     return tensor_layer_norm(in[0], row, weight, bias, a->value);
 }
 
-// Rows as there; the inputs are x and weight.
+// Rows are the last a->dim dimensions. The inputs are x and weight.
 static Tensor *call_rms_norm(Tensor *const in[], int n_in, const OpArguments *a) {
     Shape row = {.ndim = a->dim};
     for (int i = 0; i < a->dim && a->dim <= in[0]->shape.ndim; i++)
@@ -40,15 +40,15 @@ static Tensor *call_rms_norm(Tensor *const in[], int n_in, const OpArguments *a)
     return tensor_rms_norm(in[0], row, n_in > 1 ? in[1] : NULL, a->value);
 }
 
-// In a->dim groups. The inputs are x, weight and bias; with the flag x and bias.
+// a->dim groups. The inputs are x, weight and bias; with the flag x and bias.
 static Tensor *call_group_norm(Tensor *const in[], int n_in, const OpArguments *a) {
     Tensor *weight = n_in > 1 && !a->flag ? in[1] : NULL;
     Tensor *bias = n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
     return tensor_group_norm(in[0], a->dim, weight, bias, a->value);
 }
 
-// The inputs are x, weight and bias; with the flag x and bias. Running statistics, and how many
-// batches there were, are no input of the case: they have no gradient.
+// The inputs are x, weight and bias; with the flag x and bias. Running statistics and the number of
+// batches are no input of the case: they have no gradient.
 static RunningStatistics running_new(const Tensor *x, int batches, float momentum) {
     enum { MOST = 300 };
     float mean[MOST], variance[MOST];
@@ -76,7 +76,7 @@ static Tensor *bias_among(Tensor *const in[], int n_in, const OpArguments *a) {
     return n_in > 2 ? in[2] : n_in > 1 && a->flag ? in[1] : NULL;
 }
 
-// dim: 0 without running statistics, 1 with, 2 with a number of batches, 3 by all batches alike
+// dim: 0 no running statistics, 1 with them, 2 with a batch count, 3 an average of all batches
 static Tensor *call_batch_norm(Tensor *const in[], int n_in, const OpArguments *a) {
     if (!in[0]) return tensor_batch_norm(NULL, NULL, NULL, a->value, (RunningStatistics){0});
     RunningStatistics all = running_new(in[0], 2, a->dim == 3 ? NAN : 0.25f), some = all;
@@ -97,8 +97,8 @@ static Tensor *call_batch_norm_eval(Tensor *const in[], int n_in, const OpArgume
     return y;
 }
 
-// x (steps, n, channels ...), a batch each step, of momentum `value`: what follows of mean and
-// variance, and how many batches there were
+// x (steps, n, channels ...) is one batch per step, with momentum `value`. The result is the
+// running mean, the running variance and the number of batches.
 static Tensor *call_batch_norm_statistics(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)n_in;
     Shape batch = {.ndim = in[0]->shape.ndim - 1};
@@ -116,9 +116,9 @@ static Tensor *call_batch_norm_statistics(Tensor *const in[], int n_in, const Op
     return all;
 }
 
-// The mask is no input of the case, because it has no gradient: 0.25 times 0 to 2, and -infinity;
-// all of row 1 but in ATTEND_KEYS, which is the same for each row. tests/fixtures/make_ops.py
-// makes it alike.
+// The mask has no gradient, so it is no input of the case. Its values are 0.25 times 0 to 2, or
+// -infinity: for all of row 1, except with ATTEND_KEYS, where all rows are equal.
+// tests/fixtures/make_ops.py makes the same mask.
 static Tensor *attention_mask_new(const Tensor *q, const Tensor *k, int wanted) {
     enum { MOST = 1 << 16 };
     static float values[MOST];
@@ -152,7 +152,7 @@ static Tensor *call_attention(Tensor *const in[], int n_in, const OpArguments *a
     return y;
 }
 
-// With tables from position 2 on, which are no inputs of the case either.
+// The tables start at position 2; they are no inputs of the case either.
 static Tensor *call_rotary(Tensor *const in[], int n_in, const OpArguments *a) {
     (void)a;
     Tensor *cosines = NULL, *sines = NULL;

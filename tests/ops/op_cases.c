@@ -10,18 +10,18 @@
 typedef struct Family {
     const char *op;
     const char *const *inputs; // one case each, NULL at the end
-    OpValues values;           // of inputs that name none
+    OpValues values;           // for inputs that name none
     OpArguments arguments;
     bool differentiable;
     double absolute, relative;
 } Family;
 
-// Fused into a product, and by itself through its descriptor.
+// The activation fused into a product, and alone through its descriptor.
 #define EACH_ACTIVATION(of)                                                                        \
     {"linear", layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5}, {                  \
         "activation", line, VALUES_AWAY, {.activation = &op_##of}, true, 2e-6, 2e-6                \
     }
-// The same with fewer inputs, and in numbers far from 0, too.
+// The activation with fewer inputs, and also in numbers far from 0.
 #define NEW_ACTIVATION(of)                                                                         \
     {"linear", few_layers, VALUES_ANY, {.activation = &op_##of}, true, 1e-4, 1e-5},                \
         {"activation", few_lines, VALUES_ANY, {.activation = &op_##of}, true, 2e-6, 2e-6}, {       \
@@ -46,13 +46,13 @@ typedef struct Family {
         op, inputs, VALUES_ANY, {.flag = keep, .dims = {__VA_ARGS__}, .n_dims = count}, true,      \
             of_all, 2e-6                                                                           \
     }
-// One; two that are neighbours, and two that are not; all three; none, which is all.
+// One dim; two neighbours, and two that are not; all three; none, which means all.
 #define EACH_OVER(op, inputs, of_all)                                                              \
     OVER(op, inputs, false, 1e-5, 1, 1), OVER(op, inputs, false, of_all, 2, -1, 1),                \
         OVER(op, inputs, true, of_all, 2, 0, -1), OVER(op, inputs, true, of_all, 2, 1, 0),         \
         OVER(op, inputs, false, of_all, 3, 2, 0, -2), OVER(op, inputs, true, of_all, 0, 0)
 
-// Distinct: where two numbers are all, and equal, a root has a kink.
+// Distinct values: two equal numbers alone would put a root at its kink.
 #define EACH_SPREAD(op, inputs, correction)                                                        \
     {op, inputs, VALUES_DISTINCT, {.dim = 1, .value = correction}, true, 2e-6, 4e-6},              \
         {op,   inputs, VALUES_DISTINCT, {.dim = 0, .flag = true, .value = correction}, true,       \
@@ -61,7 +61,7 @@ typedef struct Family {
         op, inputs, VALUES_DISTINCT, {.dim = DIM_ALL, .value = correction}, true, 2e-6, 4e-6       \
     }
 
-// In the order of Conv2dOptions and Pool2dOptions.
+// Options in the order of Conv2dOptions and Pool2dOptions.
 #define CONVOLUTION(inputs, ...)                                                                   \
     { "conv2d", inputs, VALUES_ANY, {.conv = {__VA_ARGS__}}, true, 1e-4, 1e-5 }
 #define TRANSPOSED(inputs, over_h, over_w, ...)                                                    \
@@ -83,10 +83,10 @@ typedef struct Family {
 #define PAD_WHOLE(inputs, ...) PADDED(inputs, VALUES_WHOLE, -7.0f, false, __VA_ARGS__)
 #define FLIP(inputs, count, ...)                                                                   \
     { "flip", inputs, VALUES_ANY, {.dims = {__VA_ARGS__}, .n_dims = count}, true, 0, 0 }
-// In the order of ResizeOptions.
+// Options in the order of ResizeOptions.
 #define RESIZE(inputs, ...)                                                                        \
     { "resize", inputs, VALUES_ANY, {.resize = {__VA_ARGS__}}, true, 2e-5, 1e-5 }
-// To sizes by whole and broken steps, and by scales.
+// Resizes to sizes, in whole and in fractional steps, and by scales.
 #define EACH_RESIZE(mode, coordinates, rounding)                                                   \
     RESIZE(resized, 6, 10, 0, 0, mode, coordinates, rounding),                                     \
         RESIZE(resized, 0, 0, 2, 2.5, mode, coordinates, rounding),                                \
@@ -101,7 +101,7 @@ typedef struct Family {
         POOL(op, pooled, values, absolute, 1, 2, 2, 3, 0, 0, 0, 1, 1, 1, false, false),            \
         POOL(op, pooled, values, absolute, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, true, false)
 
-// Plain, weighted, smoothed; a label that does not count, and all of them
+// Plain, weighted, smoothed; one label ignored, and all labels ignored
 #define EACH_LABEL_LOSS(op)                                                                        \
     {op, weighed, VALUES_ANY, {.dim = -1}, true, 2e-6, 2e-6},                                      \
         {op, weighed, VALUES_ANY, {.dim = -1, .flag = true}, true, 2e-6, 2e-6},                    \
@@ -143,7 +143,7 @@ static const Family families[] = {
     {"sub", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"mul", pair, VALUES_ANY, {0}, true, 1e-4, 1e-6},
     {"div", pair, VALUES_AWAY, {0}, true, 1e-4, 1e-6},
-    {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // and equal here and there
+    {"maximum", pair, VALUES_DISTINCT, {0}, true, 1e-4, 1e-6}, // with some equal pairs
     WHOLES("add"),
     WHOLES("sub"),
     WHOLES("mul"),
@@ -278,12 +278,12 @@ static const Family families[] = {
     CONVOLUTION(convolved_apart, 1, 1, 0, 0, 0, 0, 1, 1, 3),
     CONVOLUTION(convolved_apart, 2, 1, 1, 0, 1, 2, 1, 2, 3),
     CONVOLUTION(convolved_apart, 1, 3, 2, 2, 2, 2, 2, 1, 3),
-    CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // more than a band holds
+    CONVOLUTION(convolved_far_apart, 1, 1, 0, 0, 0, 0, 1, 600, 3), // larger than a band
     TRANSPOSED(transposed, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
     TRANSPOSED(transposed, 1, 0, 2, 3, 1, 0, 0, 1, 1, 2, 1),
-    TRANSPOSED(transposed, 0, 2, 1, 2, 0, 1, 0, 0, 2, 3, 1), // beyond the last window
+    TRANSPOSED(transposed, 0, 2, 1, 2, 0, 1, 0, 0, 2, 3, 1), // reaches beyond the last window
     TRANSPOSED(transposed_plain, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1),
-    TRANSPOSED(transposed_plain, 1, 2, 1, 1, 0, 0, 0, 0, 2, 3, 1), // rows that nothing reaches
+    TRANSPOSED(transposed_plain, 1, 2, 1, 1, 0, 0, 0, 0, 2, 3, 1), // has unreached rows
     TRANSPOSED(transposed_in_groups, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 2),
     TRANSPOSED(transposed_apart, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 3),
     TRANSPOSED(transposed_apart, 1, 1, 2, 2, 1, 1, 0, 1, 1, 1, 3),
@@ -479,7 +479,7 @@ static const Family families[] = {
     {"lstm", lstm_passes, VALUES_ANY, {.dim = 2}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = false}, true, 1e-5, 1e-5},
     {"gru", gru_passes, VALUES_ANY, {.flag = true}, true, 1e-5, 1e-5},
-    // Its gradients grow from step to step, and with them what they were rounded by.
+    // The gradients grow from step to step, and their rounding errors with them.
     {"rnn", rnn_passes, VALUES_ANY, {.flag = false}, true, 5e-5, 5e-5},
     {"rnn", rnn_passes, VALUES_ANY, {.flag = true}, true, 5e-5, 5e-5},
     {"rnn", rnn_passes, VALUES_ANY, {.dim = 1, .flag = true}, true, 5e-5, 5e-5},
@@ -531,7 +531,7 @@ int op_case_count(void) {
     return count;
 }
 
-// Of the case alone, so that a new one gives no other one other numbers (FNV-1a).
+// A seed from the case's name alone, so that adding a case changes no other one's values (FNV-1a).
 static uint64_t seed_of(const char *name) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);

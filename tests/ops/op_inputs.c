@@ -1,5 +1,5 @@
-// op_inputs.c -- the tensors of an op case: read from text, "transposed (3, 4) positive (4)", made
-// as dense leaves with fixed values, shown to the op through views. The cases are in op_cases.c.
+// op_inputs.c -- the tensors of an op case: read from text such as "transposed (3, 4) positive
+// (4)", made as dense leaves with fixed values, shown to the op through views. Cases: op_cases.c.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int word_index(const char *const words[], int count, const char *word, si
     return -1;
 }
 
-// "(3, 4)" at *text; leaves *text behind it.
+// Reads "(3, 4)" at *text; moves *text past it.
 static Shape read_shape(const char **text) {
     Shape shape = {0};
     const char *at = *text + 1;
@@ -61,7 +61,7 @@ static void read_inputs(OpCase *self, const char *text) {
         } else {
             int layout = word_index(layout_words, LAYOUT_WORDS, text, length);
             int kind = word_index(value_words, VALUE_WORDS, text, length);
-            assert(layout >= 0 || kind >= 0); // a misspelt word
+            assert(layout >= 0 || kind >= 0); // else a word is misspelt
             if (layout >= 0) next.layout = (OpLayout)layout;
             if (kind >= 0) next.values = (OpValues)kind;
             text += length;
@@ -75,7 +75,7 @@ static void read_inputs(OpCase *self, const char *text) {
 
 static int a_mode(const OpCase *self) { return (int)(self->arguments.pad_mode & 3); }
 
-// The options of an op that has a window or several dims, behind the name; nothing for the others.
+// Appends to the name the options of an op with a window or several dims; nothing for other ops.
 static void name_window(OpCase *self, const char *op) {
     size_t used = strlen(self->name), room = sizeof self->name - used;
     const Conv2dOptions *c = &self->arguments.conv;
@@ -180,7 +180,7 @@ Shape op_case_leaf_shape(const OpCase *self, int input) {
     return shape;
 }
 
-// False, and true.
+// Values that count as false and as true.
 static const float truths[7] = {0.0f, -0.0f, 0.0f, 1.0f, -0.25f, NAN, 0x1p-149f};
 
 void op_case_leaf_values(const OpCase *self, int input, float *values) {
@@ -217,7 +217,7 @@ void op_case_leaf_values(const OpCase *self, int input, float *values) {
         case VALUES_STATE:
             values[i] = i == 0 ? 0.1f : 3.0f;
             break;
-        case VALUES_WHOLE: // as floats they are exact
+        case VALUES_WHOLE: // exact as floats
             values[i] = sign * (float)(1 + (bits >> 8) % 9) * (bits % 13 == 5 ? 0x1p20f : 1.0f);
             break;
         case VALUES_CONDITION:

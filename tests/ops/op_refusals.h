@@ -1,5 +1,5 @@
 // op_refusals.h -- internal to test_op_errors.c: calls that every device must refuse, with their
-// status and what the message has to mention.
+// status and the text that the message must contain.
 #ifndef TESTS_OPS_OP_REFUSALS_H
 #define TESTS_OPS_OP_REFUSALS_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/ops/op_cases.h"
 
-// The defaults, but for what is named.
+// Default options, except those named.
 #define CONV(...)                                                                                  \
     {                                                                                              \
         .conv = {.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, __VA_ARGS__ }     \
@@ -20,7 +20,7 @@ static const struct Refusal {
     const char *op, *inputs;
     OpArguments arguments;
     Status status;
-    const char *mention; // beside the op's name
+    const char *mention; // text in the message besides the op's name
 } refusals[] = {
     {"add", "(2, 3) (4)", {0}, STATUS_SHAPE, "(2, 3)"},
     {"sub", "(3, 1) (2, 1)", {0}, STATUS_SHAPE, "(3, 1)"},

@@ -1,6 +1,6 @@
 // op_shapes.h -- internal to op_cases.c: the lists of inputs that families of op cases run over.
-// How the text "transposed (3, 4) positive (4)" becomes tensors: op_inputs.c. Some shapes are as
-// large as they are because kernels split their work over threads from there on.
+// op_inputs.c turns text such as "transposed (3, 4) positive (4)" into tensors. Some shapes are
+// large because kernels split their work over threads only from that size on.
 #ifndef TESTS_OPS_OP_SHAPES_H
 #define TESTS_OPS_OP_SHAPES_H
 
@@ -62,9 +62,9 @@ static const char *const whole[] = {"whole ()", "whole (257)", "whole (0)", "ste
                                     NULL};
 static const char *const ranked[] = {"(3, 17)", "(2, 5)",    "(3, 5, 5)", "transposed (5, 5)",
                                      "(0, 5)",  "(7, 5001)", NULL};
-static const char *const ranked_equals[] = {"condition (5, 33)", NULL}; // and NaN
+static const char *const ranked_equals[] = {"condition (5, 33)", NULL}; // NaN included
 static const char *const few_pairs[] = {"(3, 1) (1, 4)", "(3) (3)", NULL};
-// a, b and which of them; x and where it is filled; alone
+// a, b and the condition (where); x and the condition (masked_fill); the condition alone
 static const char *const chosen[] = {
     "() () condition ()",
     "(3) (3) condition (3)",
@@ -201,7 +201,7 @@ static const char *const layers[] = {
     "(3, 0) (4, 0) (4)",
     NULL,
 };
-// Labels are below the last size of the table, so the table has as many rows or more.
+// Labels are below the table's last size, so the table needs at least as many rows.
 static const char *const embedded[] = {
     "(3, 3) labels (4)",
     "(5, 3) labels (2, 3)",
@@ -236,12 +236,12 @@ static const char *const weighed[] = {
     "transposed (4, 3) labels (4)",
     NULL,
 };
-// Some rows have another label than 0.
+// Some rows have a label other than 0.
 static const char *const weighed_partly[] = {
     "(6, 5) labels (6)",  "(17, 10) labels (17)",      "(33, 257) labels (33)",
     "(0, 10) labels (0)", "stepped (7, 3) labels (7)", NULL,
 };
-// No difference of few elements is near 0, nor where huber bends.
+// No difference is near 0 or near the kink of huber, if there are few elements.
 static const char *const apart[] = {
     "distinct () state ()",
     "distinct (3) state (3)",

@@ -1,11 +1,11 @@
-// op_shapes_image.h -- internal to op_cases.c: what op_shapes.h is for the ops of images, which are
-// convolutions and pools.
+// op_shapes_image.h -- internal to op_cases.c: lists like those of op_shapes.h for the ops on
+// images: convolutions and pools.
 #ifndef TESTS_OPS_OP_SHAPES_IMAGE_H
 #define TESTS_OPS_OP_SHAPES_IMAGE_H
 
 #include <stddef.h>
 
-// Images, weights and maybe biases; x has enough room for every list of options in op_cases.c.
+// Images, weights and maybe biases. Every list of options in op_cases.c fits x.
 static const char *const convolved[] = {
     "(1, 1, 1, 1) (1, 1, 1, 1) (1)",
     "(1, 2, 4, 4) (2, 2, 2, 2) (2)",
@@ -21,7 +21,7 @@ static const char *const convolved[] = {
     "(2, 3, 5, 5) (0, 3, 3, 3) (0)",
     "(2, 0, 5, 5) (3, 0, 3, 3) (3)",
     "(1, 3, 3, 3) same",
-    "(2, 600, 3, 3) (9, 600, 3, 3) (9)", // products with vectors that add up
+    "(2, 600, 3, 3) (9, 600, 3, 3) (9)", // products of long vectors, whose rounding adds up
     "(2, 3, 33, 33) (1, 3, 3, 3)",
     "(3, 3, 33, 33) (17, 3, 3, 3) (17)",
     NULL,
@@ -33,7 +33,7 @@ static const char *const convolved_widely[] = {
     "(2, 17, 33, 33) (9, 17, 3, 5) (9)", NULL,
 };
 static const char *const convolved_in_groups[] = {
-    // two of them
+    // two groups
     "(1, 4, 3, 3) (2, 2, 2, 2) (2)",
     "(2, 6, 5, 7) (4, 3, 3, 3) (4)",
     "(3, 4, 5, 5) (6, 2, 1, 1)",
@@ -52,9 +52,9 @@ static const char *const convolved_apart[] = {
     "(1, 3, 3, 600) (3, 1, 2, 19) (3)",
     NULL,
 };
-// The taps of a depthwise kernel lie so far apart that it is unfolded like any other.
+// The taps of a depthwise kernel lie so far apart that the kernel unfolds x as for any convolution.
 static const char *const convolved_far_apart[] = {"(2, 3, 15, 620) (3, 1, 15, 2) (3)", NULL};
-// Images, and weights (channels, outputs of a group, kernel) of a transposed convolution.
+// Images, and weights (channels, outputs of a group, kernel), of a transposed convolution.
 static const char *const transposed[] = {
     "(1, 1, 1, 1) (1, 1, 2, 3) (1)",
     "(1, 2, 2, 3) (2, 2, 2, 3) (2)",
@@ -79,7 +79,7 @@ static const char *const transposed_plain[] = {
     NULL,
 };
 static const char *const transposed_in_groups[] = {
-    // two of them
+    // two groups
     "(1, 4, 3, 3) (4, 1, 2, 2) (2)",
     "(2, 6, 5, 7) (6, 2, 3, 3) (4)",
     "(3, 4, 5, 5) (4, 3, 2, 2)",

@@ -1,5 +1,4 @@
-// op_shapes_network.h -- what the cases of norms, recurrent passes and attention are called with,
-// as op_shapes.h has it for other ops.
+// op_shapes_network.h -- lists like those of op_shapes.h for norms, recurrent passes and attention.
 #ifndef TESTS_OPS_OP_SHAPES_NETWORK_H
 #define TESTS_OPS_OP_SHAPES_NETWORK_H
 
@@ -10,7 +9,7 @@ static const char *const normed[] = {
     "(3, 5) (5) (5)",
     "(3, 5) (5)",
     "(3, 5)",
-    "(301, 0)", // more rows of nothing than a block has threads
+    "(301, 0)", // more empty rows than a block has threads
     "(1, 3) (3) (3)",
     "(3, 1) (1) (1)",
     "(17) (17) (17)",
@@ -163,12 +162,12 @@ static const char *const batches[] = {
     "(33, 17) (17) (17)",
     "(257, 3) (3) (3)",
     "(3, 257) (257) (257)",
-    "(130, 300) (300) (300)", // more columns than a tile, more rows than are added in float
+    "(130, 300) (300) (300)", // more columns than a tile, more rows than one float sum takes
     "(17, 33, 3) (33) (33)",
     "(5, 90, 7) (90)",
     "(5, 3, 33, 17) (3) (3)",
-    "(3, 2, 65, 130) (2)", // planes of more than a block
-    "(9, 2, 17, 33)",      // more than a block together
+    "(3, 2, 65, 130) (2)", // planes larger than a block
+    "(9, 2, 17, 33)",      // larger than a block only together
     "transposed (5, 3) (3) (3)",
     "transposed (2, 3, 17, 5) (3) (3)",
     "stepped (3, 2, 2) stepped (2) (2)",

@@ -105,7 +105,7 @@ static bool run_elementwise(OracleCall *call) {
         double right = b == NULL ? 0.0 : b->values[oracle_broadcast(b, y->shape, i)];
         y->values[i] =
             oracle_formula(call->op->id).value(&call->counted, &call->params, left, right);
-        if (y->dtype == DTYPE_INT64) y->values[i] = trunc(y->values[i]); // whole numbers' quotient
+        if (y->dtype == DTYPE_INT64) y->values[i] = trunc(y->values[i]); // a quotient of integers
     }
     return true;
 }
@@ -123,7 +123,7 @@ static bool seen_before(const OracleCall *call, int n_in, const Tensor *identity
     return false;
 }
 
-// Every distinct input once, every output once; an output that is an input was written in place.
+// Counts every distinct input once and every output once, except an output written in place.
 static void count_traffic(OracleCall *call) {
     for (int i = 0; i < call->n_in; i++) {
         const OracleTensor *in = &call->in[i];
@@ -137,8 +137,8 @@ static void count_traffic(OracleCall *call) {
     }
 }
 
-// A sum is read, too, and every element of it takes an addition: of one that is reached by what is
-// scattered over it, not more than that is.
+// Adding to an existing sum also reads it and takes an addition per element. Scattered values reach
+// at most as many elements as there are values.
 static void add_sum(OracleCall *call) {
     int op = call->op->id;
     OracleTensor *y = &call->out[0];

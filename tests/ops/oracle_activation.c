@@ -1,4 +1,4 @@
-// oracle_activation.c -- the formulas of the activations, forward and backward, but for the oldest,
+// oracle_activation.c -- the formulas of the activations, forward and backward, except the oldest,
 // which are in oracle_elementwise.c. Written from PyTorch's documentation, not from our kernels.
 #include "tests/ops/oracle.h"
 
@@ -6,14 +6,14 @@ static double sigmoid_of(OpCost *n, double x) {
     return over(n, 1.0, plus(n, 1.0, transcendental(n, exp, -x)));
 }
 
-// log(1 + e^x), without overflow
+// log(1 + e^x), computed without overflow
 static double softplus_of(OpCost *n, double x) {
     n->transcendental_flops += 2;
     n->elementwise_flops++;
     return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
-// x, but at least low and at most high; NaN stays
+// x limited to low .. high; NaN stays
 static double between(OpCost *n, double x, double low, double high) {
     bool below = less(n, x, low), above = less(n, high, x);
     return below ? low : above ? high : x;
@@ -21,7 +21,7 @@ static double between(OpCost *n, double x, double low, double high) {
 
 // ---- between bounds ---------------------------------------------------------------------------
 static double inside(OpCost *n, double g, double x, double low, double high) {
-    n->elementwise_flops += 2; // neither bound is inside; NaN is
+    n->elementwise_flops += 2; // the bounds count as outside, NaN as inside
     return x <= low || x >= high ? 0.0 : g;
 }
 static double relu6(OpCost *n, const OpParams *p, double x, double b) {
@@ -60,14 +60,14 @@ static double hardswish_backward(OpCost *n, const OpParams *p, double g, double 
 }
 
 // ---- exponential below 0 ----------------------------------------------------------------------
-// g above 0, else g times what is computed all the same
+// `above` for x above 0, else `below`; both are computed in any case.
 static double chosen(OpCost *n, double x, double above, double below) {
     bool negative = !less(n, 0.0, x) && !isnan(x);
     return negative ? below : above;
 }
 static double elu(OpCost *n, const OpParams *p, double x, double b) {
     (void)b;
-    n->elementwise_flops++; // the 1 that expm1 takes off
+    n->elementwise_flops++; // the subtraction of 1 in expm1
     return chosen(n, x, x, times(n, (double)p->value[0], transcendental(n, expm1, x)));
 }
 static double elu_backward(OpCost *n, const OpParams *p, double g, double x) {
@@ -80,7 +80,7 @@ static double selu(OpCost *n, const OpParams *p, double x, double b) {
     (void)p, (void)b;
     n->elementwise_flops++;
     double below = selu_scale * selu_alpha * transcendental(n, expm1, x);
-    n->elementwise_flops++; // either side's product
+    n->elementwise_flops++; // the product that either side takes
     return chosen(n, x, selu_scale * x, below);
 }
 static double selu_backward(OpCost *n, const OpParams *p, double g, double x) {
@@ -161,12 +161,12 @@ static double quick_gelu_backward(OpCost *n, const OpParams *p, double g, double
     return times(n, times(n, g, s), plus(n, 1.0, times(n, z, minus(n, 1.0, s))));
 }
 
-// ---- cut off ----------------------------------------------------------------------------------
+// ---- with a cut-off ---------------------------------------------------------------------------
 static double softshrink(OpCost *n, const OpParams *p, double x, double b) {
     (void)b;
     double lambd = (double)p->value[0];
     bool above = less(n, lambd, x), below = less(n, x, -lambd);
-    n->elementwise_flops++; // either side's sum
+    n->elementwise_flops++; // the sum that either side takes
     return above ? x - lambd : below ? x + lambd : isnan(x) ? x : 0.0;
 }
 static double hardshrink(OpCost *n, const OpParams *p, double x, double b) {
@@ -188,7 +188,7 @@ static double threshold_backward(OpCost *n, const OpParams *p, double g, double 
     return x <= (double)p->value[0] ? 0.0 : g;
 }
 
-// ---- a weight: broadcast to x, and before its gradient is summed --------------------------------
+// ---- with a weight: broadcast to x; its gradient before the sum ---------------------------------
 static double prelu(OpCost *n, const OpParams *p, double x, double weight) {
     (void)p;
     return times(n, x, less(n, 0.0, x) ? 1.0 : weight);

@@ -1,5 +1,5 @@
-// oracle_attention.c -- attention by its formula, its gradients, and rotary positions. All scores
-// of a row are there at once; backward knows the probabilities, which cost nothing then.
+// oracle_attention.c -- attention by its formula, its gradients, and rotary positions. A row's
+// scores are all in memory at once. Backward is given the probabilities free of cost.
 #include <stdlib.h>
 
 #include "tensor/ops/attention.h"
@@ -19,7 +19,7 @@ static Sizes sizes_of(Shape q, Shape k, int64_t e) {
     return z;
 }
 
-// What the rows of one call have alike.
+// The data that all rows of one call share.
 typedef struct Heads {
     Sizes z;
     const OracleTensor *q, *k, *mask; // mask->values NULL: none
@@ -36,7 +36,7 @@ static Heads heads_of(OracleCall *call, int q, int mask, int64_t e) {
     return h;
 }
 
-// p (t) of row i of matrix m; the result is its logsumexp.
+// Fills p (t) with the probabilities of row i of matrix m; returns the row's logsumexp.
 static double probabilities(OpCost *n, const Heads *h, int64_t m, int64_t i, double *p) {
     Sizes z = h->z;
     double largest = -(double)INFINITY, sum = 0.0;
@@ -64,7 +64,7 @@ static double probabilities(OpCost *n, const Heads *h, int64_t m, int64_t i, dou
     return z.t > 0 ? shift + log(sum) : -(double)INFINITY;
 }
 
-// What dropout multiplies by: a comparison.
+// The factor by which dropout multiplies: costs a comparison.
 static double kept(OpCost *n, const Heads *h, int64_t m, int64_t i, int64_t j) {
     float u, p = h->params->value[1];
     int64_t at = (m * h->z.s + i) * h->z.t + j;
@@ -97,12 +97,12 @@ static bool attention(OracleCall *call) {
     return true;
 }
 
-// Where the gradients go; NULL: not wanted.
+// Destinations of the gradients; NULL: not wanted.
 typedef struct Wanted {
     double *dq, *dk, *dv;
 } Wanted;
 
-// Of row i of matrix m, whose probabilities are p; g (t): room.
+// Adds the gradients of row i of matrix m, whose probabilities are p; g (t) is scratch.
 static void add_row(OracleCall *call, const Heads *h, int64_t m, int64_t i, double *p, double *g,
                     Wanted to) {
     Sizes z = h->z;
@@ -156,7 +156,7 @@ static bool attention_backward(OracleCall *call) {
     return true;
 }
 
-// (a, b) by an angle, the other way round with flag 1.
+// Rotates (a, b) by an angle, backwards with flag 1.
 static bool rotary(OracleCall *call) {
     OpCost *n = &call->counted;
     int64_t half = size_of(call->in[1].shape, 1), positions = size_of(call->in[1].shape, 2);

@@ -3,7 +3,7 @@
 
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 
-typedef struct Batch { // (samples, channels, plane); n: elements of a channel
+typedef struct Batch { // shape (samples, channels, plane); n: elements per channel
     int64_t samples, channels, plane, n;
 } Batch;
 
@@ -14,12 +14,12 @@ static Batch batch_of(Shape shape) {
     return batch;
 }
 
-// Where element e of channel c is.
+// Index of element e of channel c.
 static int64_t place(Batch batch, int64_t c, int64_t e) {
     return (e / batch.plane * batch.channels + c) * batch.plane + e % batch.plane;
 }
 
-// The first of a sum is taken, every further one added.
+// The first element of a sum costs nothing, each further one an addition.
 static double sum_of(OpCost *n, Batch batch, int64_t c, const double *values) {
     double total = batch.n > 0 ? values[place(batch, c, 0)] : 0.0;
     for (int64_t e = 1; e < batch.n; e++) total = plus(n, total, values[place(batch, c, e)]);
@@ -30,7 +30,7 @@ static double followed(OpCost *n, double running, double newest, double momentum
     return plus(n, times(n, 1.0 - momentum, running), times(n, momentum, newest));
 }
 
-// z rstd weight + bias of one element; z is x - mean
+// z rstd weight + bias for one element, where z is x - mean
 static double affine(OracleCall *call, double z, double rstd, int64_t c) {
     OpCost *n = &call->counted;
     double y = times(n, z, rstd);
@@ -40,7 +40,7 @@ static double affine(OracleCall *call, double z, double rstd, int64_t c) {
     return y;
 }
 
-// (x - mean) of channel c into y; the mean of its squares
+// Writes (x - mean) of channel c to y; returns the mean of its squares.
 static double distances(OracleCall *call, Batch batch, int64_t c, double mean) {
     OpCost *n = &call->counted;
     double *y = call->out[0].values, squares = 0.0;
@@ -105,7 +105,7 @@ static bool batch_norm_eval(OracleCall *call) {
 }
 
 // ---- gradients: dy, x, weight, mean, rstd or variance; flags: of x 1, weight 2, bias 4 ----------
-typedef struct Wanted { // where each goes; NULL: nobody wants it
+typedef struct Wanted { // destinations; NULL: not wanted
     double *dx, *dweight, *dbias;
 } Wanted;
 
@@ -122,7 +122,7 @@ static bool find_wanted(OracleCall *call, Batch batch, Wanted *wanted) {
     return next == call->n_out;
 }
 
-// The sum of dy z over channel c; z goes into `z`, where there is room for it.
+// The sum of dy z over channel c; writes z to `z` unless that is NULL.
 static double weighed_sum(OracleCall *call, Batch batch, int64_t c, double rstd, double *z) {
     OpCost *n = &call->counted;
     double mean = call->in[3].values[c], sum = 0.0;

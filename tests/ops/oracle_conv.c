@@ -1,10 +1,9 @@
-// oracle_conv.c -- convolution and its gradients: loops over everything that is multiplied, which
-// count padded taps, too.
+// oracle_conv.c -- convolution and its gradients: loops over all products, padded taps included.
 #include "tests/ops/oracle.h"
 
 typedef struct Convolution {
     OpWindow window;
-    int64_t images, channels, height, width; // of x
+    int64_t images, channels, height, width; // sizes of x
     int64_t outputs, of_group, kernel_h, kernel_w;
     int64_t out_height, out_width;
 } Convolution;
@@ -32,8 +31,7 @@ static Shape result_shape(const Convolution *c) {
     return SHAPE(c->images, c->outputs, c->out_height, c->out_width);
 }
 
-// Output (n, o, oh, ow): the planes of x and of weight that it begins with, and its window's
-// corner.
+// For output (n, o, oh, ow): the first planes of x and of weight, and its window's corner.
 typedef struct Output {
     int64_t plane, filter, top, left;
 } Output;
@@ -49,8 +47,8 @@ static Output output_at(const Convolution *c, int64_t out) {
                     .left = ow * c->window.stride[1] - c->window.before[1]};
 }
 
-// One multiply-add, of element `to` of y and tap (i, j) of one channel, whose planes these are: of
-// the three the `target` is added to, padding being 0.
+// One multiply-add with element `to` of y and tap (i, j) of one channel's planes of x and weight.
+// The result is added to `target`, one of the three; padding is 0.
 static void multiply(OracleCall *call, const Convolution *c, Output o, int64_t i, int64_t j,
                      double *x, double *weight, double *to, double *target) {
     int64_t ih = o.top + i * c->window.dilation[0], iw = o.left + j * c->window.dilation[1];
@@ -65,7 +63,7 @@ static void multiply(OracleCall *call, const Convolution *c, Output o, int64_t i
         *at = multiply_add(&call->counted, *to, *in, *at);
 }
 
-// Every multiply-add of the forward: what it adds to is `target`, one of the other three.
+// All multiply-adds of the forward; their results are added to `target`: x, weight or y.
 static void multiply_all(OracleCall *call, const Convolution *c, double *x, double *weight,
                          double *y, double *target) {
     int64_t outs = c->images * c->outputs * c->out_height * c->out_width;
@@ -107,7 +105,7 @@ static bool conv2d_backward_input(OracleCall *call) {
     return true;
 }
 
-// The same; and a bias.
+// The same sums as conv2d's gradient of x, plus a bias.
 static bool conv_transpose2d(OracleCall *call) {
     OracleTensor *x = &call->in[0], *weight = &call->in[1], *bias = &call->in[2];
     OracleTensor *y = &call->out[0];
@@ -121,7 +119,7 @@ static bool conv_transpose2d(OracleCall *call) {
     }
     if (!oracle_expects(call, 0, shape)) return false;
     Convolution c = convolution_of(w, shape, weight->shape);
-    c.out_height = x->shape.dims[2]; // of these windows; one more might fit
+    c.out_height = x->shape.dims[2]; // the windows of x; one more might fit
     c.out_width = x->shape.dims[3];
     for (int64_t i = 0; i < y->numel; i++) y->values[i] = 0.0;
     multiply_all(call, &c, y->values, weight->values, x->values, y->values);
@@ -138,7 +136,7 @@ static bool conv2d_backward_weight(OracleCall *call) {
     Shape shape = SHAPE(dy->shape.dims[1], x->shape.dims[1] / w.groups, w.kernel[0], w.kernel[1]);
     Convolution c = convolution_of(w, x->shape, shape);
     if (!oracle_expects(call, 0, shape)) return false;
-    c.out_height = dy->shape.dims[2]; // of a transposed convolution one window more may fit
+    c.out_height = dy->shape.dims[2]; // in a transposed convolution one more window may fit
     c.out_width = dy->shape.dims[3];
     for (int64_t i = 0; i < dweight->numel; i++) dweight->values[i] = 0.0;
     multiply_all(call, &c, x->values, dweight->values, dy->values, dweight->values);

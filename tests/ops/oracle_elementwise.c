@@ -109,14 +109,14 @@ static double maximum(OpCost *n, const OpParams *p, double a, double b) {
     (void)p;
     return overtakes(n, b, a) ? b : a;
 }
-// A truth is 1.
+// True is 1.
 static double is_less(OpCost *n, const OpParams *p, double a, double b) {
     (void)p;
     return less(n, a, b) ? 1.0 : 0.0;
 }
 static double is_at_most(OpCost *n, const OpParams *p, double a, double b) {
     (void)p;
-    n->elementwise_flops++; // one comparison, which is no other one's opposite: NaN
+    n->elementwise_flops++; // a comparison of its own: with NaN it is not the opposite of another
     return a <= b ? 1.0 : 0.0;
 }
 static double is_equal(OpCost *n, const OpParams *p, double a, double b) {
@@ -152,7 +152,7 @@ static double relu(OpCost *n, const OpParams *p, double a, double b) {
 }
 static double relu_backward(OpCost *n, const OpParams *p, double g, double y) {
     (void)p;
-    n->elementwise_flops++; // one comparison; written so that a NaN output lets g pass
+    n->elementwise_flops++; // one comparison; written so that with a NaN output g passes
     return y <= 0.0 ? 0.0 : g;
 }
 static double sigmoid(OpCost *n, const OpParams *p, double a, double b) {
@@ -197,7 +197,7 @@ static double gelu_tanh_backward(OpCost *n, const OpParams *p, double g, double 
     return gelu_tanh_slope(n, g, x);
 }
 // ---- three operands ---------------------------------------------------------------------------
-// grad, mine, other: all of it where mine is larger, half where they are equal.
+// Inputs: grad, mine, other. All of grad where mine is larger, half where they are equal.
 static bool maximum_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     Shape shape = call->in[0].shape;
@@ -212,7 +212,7 @@ static bool maximum_backward(OracleCall *call) {
     return true;
 }
 
-// condition, a, b; what is absent is a number.
+// Inputs: condition, a, b; a number stands for an absent one.
 static bool where(OracleCall *call) {
     const OracleTensor *in = call->in;
     Shape shape = in[0].shape;

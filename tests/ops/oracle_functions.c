@@ -1,5 +1,5 @@
-// oracle_functions.c -- the formulas of the functions of one and of two tensors that came later
-// than those of oracle_elementwise.c.
+// oracle_functions.c -- the formulas of the functions of one and of two tensors that are not in
+// oracle_elementwise.c.
 #include "tests/ops/oracle.h"
 
 // ---- one tensor -------------------------------------------------------------------------------

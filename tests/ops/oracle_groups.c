@@ -1,12 +1,12 @@
 // oracle_groups.c -- RMS norm, group norm, and their gradients, from their definitions: a group
-// norm looks at each element of x (samples, channels, ...) by its sample, channel and place.
+// norm finds each element of x (samples, channels, ...) by its sample, channel and place.
 #include <stdlib.h>
 
 #include "tests/ops/oracle.h"
 
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 
-// Adds a term to a sum, of which it is the number `at`: the first is taken.
+// Adds term number `at` to a sum; the first costs nothing.
 static double add_at(OpCost *n, int64_t at, double sum, double term) {
     return at == 0 ? term : plus(n, sum, term);
 }
@@ -58,7 +58,7 @@ static bool rms_norm_backward(OracleCall *call) {
     return true;
 }
 
-// Summed over the rows: dy x rstd.
+// dy x rstd, summed over the rows.
 static bool rms_norm_backward_weight(OracleCall *call) {
     OpCost *n = &call->counted;
     OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
@@ -75,7 +75,7 @@ static bool rms_norm_backward_weight(OracleCall *call) {
 }
 
 // ---- group norm --------------------------------------------------------------------------------
-typedef struct Image { // x, and how its channels are grouped
+typedef struct Image { // the sizes of x, and its channel groups
     int64_t samples, channels, places, groups, in_group;
 } Image;
 
@@ -86,7 +86,7 @@ static Image image_of(Shape shape, const OpParams *params) {
     return image;
 }
 
-// Where the i-th element of a group of a sample is in x, and what channel that is.
+// Index in x of the i-th element of a group of a sample, and the channel of an index.
 static int64_t element(const Image *of, int64_t sample, int64_t group, int64_t i) {
     int64_t channel = group * (of->channels / of->groups) + i / of->places;
     return (sample * of->channels + channel) * of->places + i % of->places;
@@ -94,7 +94,7 @@ static int64_t element(const Image *of, int64_t sample, int64_t group, int64_t i
 static int64_t channel_of(const Image *of, int64_t position) {
     return position / of->places % of->channels;
 }
-static int64_t group_of(const Image *of, int64_t position) { // among those of all samples
+static int64_t group_of(const Image *of, int64_t position) { // group index over all samples
     int64_t sample = position / of->places / of->channels;
     return sample * of->groups + channel_of(of, position) / (of->channels / of->groups);
 }
@@ -167,7 +167,7 @@ static bool group_norm_backward(OracleCall *call) {
     return true;
 }
 
-// Of each channel the sum of dy (x - mean) rstd, and, when there is a second output, of dy.
+// Per channel: the sum of dy (x - mean) rstd and, with a second output, the sum of dy.
 static bool group_norm_backward_weight(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *dy = &call->in[0], *x = &call->in[1];

@@ -1,5 +1,4 @@
-// oracle_image.c -- more at the ends of dimensions, flips, images of another size: output by
-// output.
+// oracle_image.c -- padding, flips and resizing, one output at a time.
 #include "tests/ops/oracle.h"
 
 // The coordinates of element `position` of a shape.
@@ -28,7 +27,7 @@ static int64_t walked(int64_t at, int64_t size, unsigned mode) {
     return i;
 }
 
-// Where x has what the element of the padded shape is; -1: nowhere.
+// Index in x of the value at `position` of the padded shape; -1: none.
 static int64_t read_by(const OpParams *params, Shape x, Shape padded, int64_t position) {
     int64_t at[TENSOR_MAX_DIMS] = {0};
     bool inside = true;
@@ -87,13 +86,13 @@ static bool flip(OracleCall *call) {
 }
 
 // ---- resize ----------------------------------------------------------------------------------
-typedef struct Made { // of what one output is made, along one side
+typedef struct Made { // the inputs of one output, along one side
     int taps;
     int64_t at[4];
     double weight[4];
 } Made;
 
-// Where it is: by sizes the quotient is exact where it is whole.
+// Place of output o in the input. The quotient by sizes is exact when it is an integer.
 static double place_of(const OpParams *p, int d, int64_t o) {
     double size = p->window.input[d], out = p->window.kernel[d], given = (double)p->value[d];
     unsigned mode = p->flags & 15, coordinates = p->flags >> 4 & 15;
@@ -102,7 +101,7 @@ static double place_of(const OpParams *p, int d, int64_t o) {
     if (coordinates == RESIZE_ALIGN_CORNERS)
         return out > 1 ? (double)o * (size - 1) / (out - 1) : 0.0;
     if (coordinates == RESIZE_PYTORCH_HALF_PIXEL && out == 1) return 0.0;
-    double place = (double)o + half / 2, scale = rint(64 / given) / 64; // as the cases have them
+    double place = (double)o + half / 2, scale = rint(64 / given) / 64; // the scales that cases use
     return (given != 0.0 && !still ? place / scale : place * size / out) - half / 2;
 }
 

@@ -7,7 +7,7 @@ static const double *row_of(const OracleTensor *t, int64_t row) {
     return t->values + row * t->shape.dims[1];
 }
 
-// The largest of a row, and the sum of exp(x - largest).
+// Sets *top to a row's maximum; returns the sum of exp(x - max).
 static double sum_of_powers(OpCost *n, const double *x, int64_t classes, double *top) {
     *top = x[0];
     for (int64_t c = 1; c < classes; c++) {
@@ -44,7 +44,7 @@ static bool cross_entropy(OracleCall *call) {
     return true;
 }
 
-// exp(x - max) (g / R / sum), less g / R at the label
+// exp(x - max) (g / R / sum), minus g / R at the label
 static bool cross_entropy_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *logits = &call->in[1];
@@ -66,8 +66,8 @@ static bool cross_entropy_backward(OracleCall *call) {
     return true;
 }
 
-// ---- labels, with all that may come with them --------------------------------------------------
-// What element c of row r is multiplied by: its weight times its share of the target.
+// ---- labels, with all options ------------------------------------------------------------------
+// The factor of element c of a row: its weight times its share of the target.
 static double target_of(const OracleCall *call, int64_t classes, int64_t label, int64_t c) {
     const double *weight = call->in[2].identity ? call->in[2].values : NULL;
     double smoothing = (double)call->params.value[0];
@@ -80,7 +80,7 @@ static bool is_ignored(const OracleCall *call, int64_t row) {
     return call->params.flags && (int64_t)call->in[1].values[row] == call->params.begin;
 }
 
-// The sum of the labels' weights, over the rows that count.
+// The sum of the labels' weights over the rows that are not ignored.
 static double weight_of_labels(const OracleCall *call) {
     double total = 0.0;
     for (int64_t r = 0; r < call->in[1].numel; r++) {
@@ -90,8 +90,8 @@ static double weight_of_labels(const OracleCall *call) {
     return total;
 }
 
-// Counted whatever the labels are, by the declared steps: a product with the weight of the label,
-// which is added to their sum; the sum of the row, weighed, and its share, the label's, and both.
+// The cost is the declared steps, whatever the labels are: multiply by the label's weight and add
+// the weight to its sum; sum the weighted row, scale it and the label's term, and add the two.
 static bool nll(OracleCall *call) {
     OpCost *n = &call->counted;
     int64_t rows = call->in[0].shape.dims[0], classes = call->in[0].shape.dims[1];
@@ -103,7 +103,7 @@ static bool nll(OracleCall *call) {
         if (weighted) n->elementwise_flops += 2;
         if (smooth)
             n->elementwise_flops += (uint64_t)(weighted ? classes : 0) + (uint64_t)classes + 2;
-        n->elementwise_flops++; // of the mean
+        n->elementwise_flops++; // for the mean
         if (is_ignored(call, r)) continue;
         for (int64_t c = 0; c < classes; c++)
             loss -= target_of(call, classes, (int64_t)call->in[1].values[r], c) *
@@ -131,7 +131,7 @@ static bool nll_backward(OracleCall *call) {
 }
 
 // ---- element by element ------------------------------------------------------------------------
-// The sum of a loss over all elements, divided by `by`; of nothing 0 / by.
+// The sum of a loss over all elements, divided by `by`; without elements 0 / by.
 static bool mean_of(OracleCall *call, int64_t by,
                     double (*loss)(OpCost *n, double x, double t, double parameter)) {
     OpCost *n = &call->counted;
@@ -153,7 +153,7 @@ static double squared(OpCost *n, double x, double t, double unused) {
     return times(n, difference, difference);
 }
 
-// Mean of (p - t)^2; of nothing NaN.
+// Mean of (p - t)^2; NaN without elements.
 static bool mse(OracleCall *call) { return mean_of(call, call->in[0].numel, squared); }
 
 static double distance(OpCost *n, double x, double t, double unused) {
@@ -230,7 +230,7 @@ static double crossed(OpCost *n, double x, double t, double unused) {
     return plus(n, line, transcendental(n, log1p, transcendental(n, exp, -size)));
 }
 
-// Mean of max(x, 0) - x t + log(1 + exp(-|x|)); of nothing NaN.
+// Mean of max(x, 0) - x t + log(1 + exp(-|x|)); NaN without elements.
 static bool binary_cross_entropy(OracleCall *call) {
     return mean_of(call, call->in[0].numel, crossed);
 }
@@ -257,21 +257,21 @@ static bool dropout(OracleCall *call) {
     mask.ndim -= call->params.shape.ndim;
     if (!oracle_expects(call, 0, x->shape) || !oracle_expects(call, 1, mask)) return false;
     int64_t block = shape_numel(call->params.shape);
-    OpCost nothing = {0}; // what blocks of nothing cost
+    OpCost nothing = {0}; // uncounted cost, for empty blocks
     for (int64_t i = 0; i < shape_numel(mask); i++) {
         float uniform = 0.0f;
         random_uniform(call->params.seed, call->params.offset, i, i + 1, &uniform);
         bool kept = !less(block ? n : &nothing, (double)uniform, p);
         call->out[1].values[i] = kept ? 1.0 : 0.0;
         for (int64_t k = i * block; k < (i + 1) * block; k++) {
-            n->elementwise_flops++; // by a factor that is 0 or the scale
+            n->elementwise_flops++; // product with 0 or the scale
             call->out[0].values[k] = kept ? x->values[k] / (1.0 - p) : 0.0;
         }
     }
     return true;
 }
 
-// grad, mask: as forward was.
+// Inputs: grad and the mask of the forward.
 static bool dropout_backward(OracleCall *call) {
     const OracleTensor *grad = &call->in[0], *mask = &call->in[1];
     if (!oracle_expects(call, 0, grad->shape)) return false;

@@ -3,8 +3,8 @@
 
 #include "tests/ops/oracle.h"
 
-// Where, in a row-major tensor of `from`, the element at `position` of `to` comes from, when dim
-// i of `to` is dim order[i] of `from`.
+// Index, in a row-major tensor of shape `from`, of the element at `position` of `to`, when dim i of
+// `to` is dim order[i] of `from`.
 static int64_t permuted(Shape from, Shape to, const int64_t order[], int64_t position) {
     int64_t coordinate[TENSOR_MAX_DIMS] = {0};
     for (int i = to.ndim - 1; i >= 0; i--) {
@@ -44,7 +44,7 @@ static bool expand(OracleCall *call) {
     return true;
 }
 
-// Element c of a lane of the slice is element begin + c step of the whole one's lane.
+// Element c of a lane of the slice is element begin + c step of the whole tensor's lane.
 static int64_t sliced(const OpParams *params, OracleLanes whole, OracleLanes part, int64_t i) {
     int64_t lane = i / (part.length * part.inner) * part.inner + i % part.inner;
     int64_t c = i / part.inner % part.length;
@@ -66,7 +66,7 @@ static bool slice(OracleCall *call) {
     return true;
 }
 
-// Zeros of the whole shape, with the gradient where the slice was.
+// Zeros of the whole tensor's shape, with the gradient at the place of the slice.
 static bool slice_backward(OracleCall *call) {
     const OracleTensor *g = &call->in[0];
     OracleTensor *y = &call->out[0];
@@ -80,7 +80,7 @@ static bool slice_backward(OracleCall *call) {
     return true;
 }
 
-// 0 above the diagonal; with the flag, below it.
+// 0 above the diagonal; with the flag, 0 below it.
 static bool triangle(OracleCall *call) {
     const OracleTensor *x = &call->in[0];
     if (!oracle_expects(call, 0, x->shape)) return false;

@@ -5,7 +5,7 @@
 
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 
-// The first element of a sum is taken, every further one added; then divided.
+// The mean: the first element of the sum costs nothing, each further one an addition.
 static double mean_of(OpCost *n, const double *values, int64_t count) {
     double total = values[0];
     for (int64_t i = 1; i < count; i++) total = plus(n, total, values[i]);
@@ -69,7 +69,7 @@ static bool layer_norm_backward(OracleCall *call) {
     return true;
 }
 
-// Summed over the rows: dy (x - mean) rstd, and, when there is a second output, dy.
+// dy (x - mean) rstd, summed over the rows, and, with a second output, the sum of dy.
 static bool layer_norm_backward_weight(OracleCall *call) {
     OpCost *n = &call->counted;
     OracleRows rows = oracle_rows(call->in[1].shape, &call->params);
@@ -91,13 +91,13 @@ static bool layer_norm_backward_weight(OracleCall *call) {
     return true;
 }
 
-// Signed ones below 0 count from the end.
+// Signed indices below 0 count from the end.
 static int64_t row_of(const OracleCall *call, const OracleTensor *index, int64_t i, int64_t count) {
     int64_t row = (int64_t)index->values[i];
     return row < 0 && call->params.flags ? row + count : row;
 }
 
-// Rows of the table; as many of them count as read as there are indices, and at most all.
+// Copies rows of the table. The rows counted as read are as many as the indices, at most all.
 static bool embedding(OracleCall *call) {
     const OracleTensor *index = &call->in[0], *table = &call->in[1];
     int64_t count = table->shape.dims[0], d = table->shape.dims[1];
@@ -111,7 +111,7 @@ static bool embedding(OracleCall *call) {
     return true;
 }
 
-// Zeros, and each row of the gradient added to where it came from.
+// Zeros, with each row of the gradient added to the row that it came from.
 static bool embedding_backward(OracleCall *call) {
     OracleTensor *table = &call->out[0];
     if (!oracle_expects(call, 0, call->params.shape)) return false;
@@ -125,7 +125,7 @@ static bool embedding_backward(OracleCall *call) {
     return true;
 }
 
-// The sum of squared distances from the mean over n - correction; flags 1: its root.
+// The sum of squared distances from the mean over n - correction; flags 1: its square root.
 static bool var(OracleCall *call) {
     OpCost *n = &call->counted;
     Shape shape = call->in[0].shape, reduced = shape;
@@ -148,7 +148,7 @@ static bool var(OracleCall *call) {
     return true;
 }
 
-// 2 (x - mean) dy / (n - correction); of a root y, (x - mean) dy / (y (n - correction)), and 0 at 0
+// 2 (x - mean) dy / (n - correction); of a root y: (x - mean) dy / (y (n - correction)), 0 at 0
 static bool var_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     const OracleTensor *x = &call->in[1], *root = &call->in[2];

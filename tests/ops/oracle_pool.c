@@ -4,8 +4,8 @@
 #include "tests/ops/oracle.h"
 
 // ---- windows: max_pool2d, avg_pool2d ----------------------------------------------------------
-// One window more as long as it fits, or, in ceil mode, as long as the one before ends too early
-// and it begins before the image's end.
+// The number of windows along d. In ceil mode one more counts when the last one ends before the
+// padded end and the next begins before the image's end.
 static int64_t windows_along(const OpWindow *w, int d, bool ceil_mode) {
     int64_t span = w->dilation[d] * (w->kernel[d] - 1) + 1, count = 0;
     int64_t padded = w->before[d] + w->input[d] + w->after[d];
@@ -33,10 +33,10 @@ static Shape unpooled(const OracleCall *call, Shape y) {
     return y;
 }
 
-typedef struct Tap { // of an output: where it is in the plane
+typedef struct Tap { // place of a window's tap in the plane
     int64_t row, column;
-    bool inside; // the image; padding else
-    bool counts; // of a mean: the image or declared padding
+    bool inside; // lies in the image, not in padding
+    bool counts; // counts in a mean: lies in the image or in declared padding
 } Tap;
 
 static Tap tap_of(const OpWindow *w, Shape y, int64_t out, int64_t tap) {
@@ -145,7 +145,7 @@ static bool belongs(int64_t i, int64_t o, int64_t size, int64_t n) {
     return (i + 1) * n > o * size && i * n < (o + 1) * size;
 }
 
-// Calls of the elements of output `out`: their places in x or dx, up to the last, -1.
+// Iterates over the elements of output `out`: returns the next index in x or dx, at last -1.
 static int64_t next_place(Shape x, Shape y, int64_t out, int64_t after) {
     int64_t plane = x.dims[2] * x.dims[3], first = out / (y.dims[2] * y.dims[3]) * plane;
     for (int64_t i = after < 0 ? 0 : after - first + 1; i < plane; i++)

@@ -2,13 +2,13 @@
 #include "tensor/ops/product.h"
 #include "tests/ops/oracle.h"
 
-// What of `shape` is left of its last two dims: the batch, as a shape.
+// The batch dims of `shape`: all but the last two.
 static Shape batch_of(Shape shape) {
     shape.ndim -= 2;
     return shape;
 }
 
-// The leading dims broadcast, then (rows, columns).
+// The broadcast leading dims, then (rows, columns).
 static Shape product_shape(Shape a, Shape b, int64_t rows, int64_t columns) {
     Shape shape = a.ndim > b.ndim ? a : b;
     for (int i = 3; i <= shape.ndim; i++) {
@@ -62,8 +62,8 @@ static bool matmul(OracleCall *call) {
     return true;
 }
 
-// out (..., n) = activation(x (..., k) . weight (n, k)^T + bias (n)); where the slope of one is no
-// function of its value, its argument is a second output when a gradient is needed.
+// out (..., n) = activation(x (..., k) . weight (n, k)^T + bias (n)). If the activation's slope is
+// no function of its value, its argument is a second output when a gradient is needed.
 static bool linear(OracleCall *call) {
     const OracleTensor *x = &call->in[0];
     const OracleTensor *weight = &call->in[1];

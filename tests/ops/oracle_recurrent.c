@@ -4,9 +4,9 @@
 
 #include "tests/ops/oracle.h"
 
-enum { REVERSE = 1, STATE = 2, RELU = 4 }; // flags
+enum { REVERSE = 1, STATE = 2, RELU = 4 }; // bits of params.flags
 
-typedef struct Pass { // (steps, batch, hidden); the k-th step to run lies at at(k)
+typedef struct Pass { // shape (steps, batch, hidden); the k-th step to run lies at at(k)
     int64_t steps, batch, hidden, gates;
     bool reverse;
 } Pass;
@@ -19,7 +19,7 @@ static double *element(const Pass *p, double *values, int64_t width, int64_t k, 
     return &values[(at(p, k) * p->batch + b) * width + j];
 }
 
-// What the state was before step k: the first one is given.
+// The state before step k; before step 0 it is `first`.
 static double before(const Pass *p, double *all, const double *first, int64_t k, int64_t b,
                      int64_t j) {
     return k == 0 ? first[b * p->hidden + j] : *element(p, all, p->hidden, k - 1, b, j);
@@ -35,7 +35,7 @@ static double tanh_backward(OpCost *n, double grad, double y) {
     return times(n, grad, minus(n, 1.0, times(n, y, y)));
 }
 
-// Sum g of row b: h . weight[g]^T + bias[g].
+// Gate g of row b: h . weight[g]^T + bias[g].
 static double product(OracleCall *call, const Pass *p, const double *first, int64_t k, int64_t b,
                       int64_t g) {
     OpCost *n = &call->counted;
@@ -57,7 +57,7 @@ static Shape shape_of(const OracleCall *call) {
     return SHAPE(sums.dims[0], sums.dims[1], call->in[1].shape.dims[1]);
 }
 
-// sums, weight, bias, hidden, cell: y, cells, gates.
+// Inputs: sums, weight, bias, hidden, cell. Outputs: y, cells, gates.
 static bool lstm(OracleCall *call) {
     OpCost *n = &call->counted;
     Pass p = pass_of(call, shape_of(call), 4);
@@ -94,7 +94,7 @@ static double back_product(OracleCall *call, const Pass *p, double *sums, int64_
     return sum;
 }
 
-// weight, gates, cells, cell, dy, dcells: the gradients of sums, and of the first hidden and cell.
+// Inputs: weight, gates, cells, cell, dy, dcells. Outputs: gradients of sums, hidden and cell.
 static bool lstm_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     Shape cells = call->in[2].shape, state = call->in[3].shape;
@@ -135,7 +135,7 @@ static bool lstm_backward(OracleCall *call) {
     return true;
 }
 
-// sums, weight, bias, hidden: y, gates, and the n part of the states' product.
+// Inputs: sums, weight, bias, hidden. Outputs: y, gates, and the n part of the states' product.
 static bool gru(OracleCall *call) {
     OpCost *n = &call->counted;
     Pass p = pass_of(call, shape_of(call), 3);
@@ -161,7 +161,7 @@ static bool gru(OracleCall *call) {
     return true;
 }
 
-// weight, gates, parts, y, hidden, dy: the gradients of x, of the states' product, of the first.
+// Inputs: weight, gates, parts, y, hidden, dy. Outputs: gradients of x, the product, the state.
 static bool gru_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     Shape y = call->in[3].shape, state = call->in[4].shape;
@@ -202,7 +202,7 @@ static bool gru_backward(OracleCall *call) {
     return true;
 }
 
-// sums, weight, bias, hidden: y.
+// Inputs: sums, weight, bias, hidden. Output: y.
 static bool rnn(OracleCall *call) {
     OpCost *n = &call->counted;
     Pass p = pass_of(call, shape_of(call), 1);
@@ -219,7 +219,7 @@ static bool rnn(OracleCall *call) {
     return true;
 }
 
-// weight, y, hidden, dy: the gradients of the sums, and of the first state.
+// Inputs: weight, y, hidden, dy. Outputs: the gradients of the sums and of the first state.
 static bool rnn_backward(OracleCall *call) {
     OpCost *n = &call->counted;
     Shape y = call->in[1].shape, state = call->in[2].shape;

@@ -1,12 +1,12 @@
-// oracle_reduce.c -- sums along params.dim; maxima and softmaxes along the last dim, which is where
-// a view puts the one that was asked for.
+// oracle_reduce.c -- sums along params.dim; maxima and softmaxes along the last dim, where a view
+// puts the requested one.
 #include <stdlib.h>
 
 #include "tests/ops/oracle.h"
 
 static int64_t lane_count(OracleLanes lanes) { return lanes.outer * lanes.inner; }
 
-// The first element of a sum is taken, every further one added.
+// The first element of a sum costs nothing, each further one an addition.
 static double add_up(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane) {
     double total = 0.0;
     for (int64_t c = 0; c < lanes.length; c++) {
@@ -16,7 +16,7 @@ static double add_up(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_
     return total;
 }
 
-// The same for a largest one, or with sign -1 a smallest; returns where in the lane it is.
+// Index in the lane of the maximum, or with sign -1 of the minimum.
 static int64_t find_extreme(OpCost *n, const OracleTensor *x, OracleLanes lanes, int64_t lane,
                             double sign) {
     int64_t best = 0;
@@ -80,7 +80,7 @@ static bool argmax(OracleCall *call) { return extreme(call, 1.0, false); }
 static bool min(OracleCall *call) { return extreme(call, -1.0, true); }
 static bool argmin(OracleCall *call) { return extreme(call, -1.0, false); }
 
-// Each in turn the best of those that were not found before, but all are compared again.
+// Finds the k extremes in turn, skipping those found before, but compares all elements each time.
 static bool topk(OracleCall *call) {
     const double *x = call->in[0].values;
     int64_t k = call->params.count;
@@ -110,7 +110,7 @@ static bool topk(OracleCall *call) {
     return true;
 }
 
-// Zeros of the input's shape, with each gradient where its maximum was.
+// Zeros of the input's shape, with each gradient at the place of its maximum.
 static bool max_backward(OracleCall *call) {
     OracleTensor *y = &call->out[0];
     if (!oracle_expects(call, 0, call->params.shape)) return false;
@@ -123,7 +123,7 @@ static bool max_backward(OracleCall *call) {
     return true;
 }
 
-// Each element and what was added up before it; flags 1: from the end.
+// Running sums: each element plus the sum of those before it; flags 1: from the end.
 static bool cumsum(OracleCall *call) {
     OracleLanes lanes = last_lanes(call->in[0].shape);
     bool from_end = (call->params.flags & 1) != 0;
@@ -140,7 +140,7 @@ static bool cumsum(OracleCall *call) {
     return true;
 }
 
-// exp(x - max), summed: per lane C-1 comparisons, C subtractions, C exps, C-1 additions.
+// The sum of exp(x - max); per lane C-1 comparisons, C subtractions, C exps, C-1 additions.
 static double sum_of_exponentials(OracleCall *call, OracleLanes lanes, int64_t lane, double top) {
     OpCost *n = &call->counted;
     double total = 0.0;

@@ -1,7 +1,7 @@
-// oracle_select.c -- concat, gather and its backward, other element types, rows of 0 and 1.
+// oracle_select.c -- concat, gather and its backward, casts, one-hot rows.
 #include "tests/ops/oracle.h"
 
-// Each element of the result asks every input in turn whether it is its own.
+// Each element of the result finds the input that it comes from.
 static bool concat(OracleCall *call) {
     OracleTensor *y = &call->out[0];
     int dim = call->params.dim;
@@ -20,7 +20,7 @@ static bool concat(OracleCall *call) {
     return true;
 }
 
-// Where the table has what element i of the index asks for; -1: nowhere.
+// Index in the table of the element that entry i of the index asks for; -1: none.
 static int64_t place_of(const OracleTensor *index, Shape table, const OpParams *params, int64_t i) {
     int dim = params->dim;
     int64_t place = 0;
@@ -66,7 +66,7 @@ static bool cast(OracleCall *call) {
     return true;
 }
 
-// What is left of x by 2^bits; of a signed one the upper half is below 0.
+// x modulo 2^bits; for a signed type the upper half becomes negative.
 static bool wrap(OracleCall *call) {
     double all = exp2((double)call->params.count);
     if (!oracle_expects(call, 0, call->in[0].shape)) return false;

@@ -5,7 +5,7 @@ static bool fill(OracleCall *call) {
     for (int64_t i = 0; i < call->in[0].numel; i++) {
         call->in[0].values[i] = (double)call->params.value[0];
     }
-    call->counted.bytes_read = 0; // what was there does not matter
+    call->counted.bytes_read = 0; // the old values do not matter
     oracle_writes_input(call, 0);
     return true;
 }
@@ -18,7 +18,7 @@ static bool assign(OracleCall *call) {
     return true;
 }
 
-// Into a third tensor, or into its first input.
+// The sum goes into a third tensor, or in place into the first input.
 static bool accumulate(OracleCall *call) {
     OracleTensor *into = &call->in[0];
     bool in_place = call->out[0].identity == into->identity;
@@ -58,7 +58,7 @@ static bool sgd_step(OracleCall *call) {
     return true;
 }
 
-typedef struct AdamStep { // what one step's elements share
+typedef struct AdamStep { // values shared by all elements of a step
     double rate, beta1, beta2, epsilon, decay, correction1, root_correction2;
     bool decoupled;
 } AdamStep;

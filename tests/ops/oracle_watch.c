@@ -1,4 +1,4 @@
-// oracle_watch.c -- copies an op's inputs before it runs, and compares with the oracle after.
+// oracle_watch.c -- copies an op's inputs before it runs, and compares with the oracle afterwards.
 #include "tests/ops/oracle_watch.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A test that cannot even hold its copies has nothing to say.
+// Aborts: a test without memory for its copies cannot tell anything.
 static void *memory_or_abort(size_t bytes) {
     void *memory = calloc(1, bytes > 0 ? bytes : 1);
     if (memory == NULL) abort();
@@ -121,7 +121,7 @@ static void compare_counts(OracleWatch *self, const OracleCall *call, OpCost got
     }
 }
 
-// Outputs, and inputs too: what the op does not declare as written must be as it was.
+// Compares outputs and inputs: the op must leave alone all that it does not declare as written.
 static void compare_tensors(OracleWatch *self, const OracleCall *copy, const OpCall *call) {
     for (int i = 0; i < call->n_out; i++) {
         double *got = read_values(call->out[i]);
@@ -140,7 +140,7 @@ static void op_end(Observer *observer, const OpCall *call) {
     OracleWatch *self = (OracleWatch *)observer;
     OracleCall *copy = &self->open[--self->depth];
     bool failed = call->n_out > 0 && call->out[0] == NULL;
-    if (failed || error_pending() || call->n_in + call->n_out == 0) { // or a kernel's, no op
+    if (failed || error_pending() || call->n_in + call->n_out == 0) { // not a whole op
         free_call(copy);
         return;
     }

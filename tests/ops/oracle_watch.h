@@ -1,4 +1,4 @@
-// oracle_watch.h -- an observer that holds every executed op against the oracle: values within a
+// oracle_watch.h -- an observer that compares every executed op with the oracle: values within a
 // tolerance, counts exactly. One mechanism for forward, backward and optimizer steps alike.
 //
 //     OracleWatch watch;
@@ -15,18 +15,18 @@
 enum { WATCH_MAX_RECORDS = 512, WATCH_MAX_DEPTH = 8, WATCH_REPORT = 4000 };
 
 typedef struct OracleWatch {
-    Observer observer; // first: callbacks get its address
+    Observer observer; // must be first: callbacks get its address
     double absolute, relative;
     int disagreements;
-    char report[WATCH_REPORT]; // the first of them, one line each
-    // What ran, in order of completion, with the cost the engine gave it.
+    char report[WATCH_REPORT]; // the first disagreements, one line each
+    // The ops that ran, in order of completion, with the costs that the engine gave them.
     struct OracleRecord {
         int op;
         Shape out;
         OpCost cost;
     } records[WATCH_MAX_RECORDS];
     int n_records;
-    OracleCall open[WATCH_MAX_DEPTH]; // begun, not ended
+    OracleCall open[WATCH_MAX_DEPTH]; // ops that have begun but not ended
     int depth;
 } OracleWatch;
 

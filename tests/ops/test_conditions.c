@@ -1,6 +1,6 @@
-// test_conditions.c -- comparisons, where and triangles at their edges: what is no number,
-// gradients that are not finite, far diagonals, numbers in place of tensors. Values and counts of
-// the rest are in test_ops.c, PyTorch's in test_fixtures.c.
+// test_conditions.c -- edge cases of comparisons, where and triangles: NaN, gradients that are not
+// finite, far diagonals, numbers in place of tensors. Values and counts of the rest are in
+// test_ops.c, PyTorch's in test_fixtures.c.
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,14 +25,14 @@ START_TEST(comparisons_are_constants) {
     ck_assert_int_eq(autograd_node_count(), 0);
     Tensor *chosen = tensor_where(tensor_less(x, y), x, y);
     ck_assert(tensor_wants_grad(chosen));
-    ck_assert_int_eq(autograd_saved_bytes(), 2 * (int)sizeof(float)); // the condition, and no more
+    ck_assert_int_eq(autograd_saved_bytes(), 2 * (int)sizeof(float)); // only the condition is saved
     scope_close(scope);
     tensor_free(x), tensor_free(y);
 }
 END_TEST
 
-// Infinite and NaN gradients, from a start that holds them: each element is wholly in one of the
-// two gradients, and exactly 0 (of 0's own sign) in the other.
+// Infinite and NaN gradients: each element goes wholly to one of the two gradients, and the other
+// gets exactly 0 (of 0's own sign).
 START_TEST(what_is_not_chosen_gets_exactly_nothing) {
     enum { N = 7 };
     const float condition[N] = {0.0f, 1.0f, -0.0f, NAN, 0.0f, 0x1p-149f, 0.0f};
@@ -87,7 +87,7 @@ START_TEST(a_forgotten_tensor_is_no_number) {
 }
 END_TEST
 
-// No diagonal is too far away to be counted with.
+// Diagonals very far away do not overflow.
 START_TEST(far_diagonals_do_not_overflow) {
     enum { N = 12 };
     const int64_t far[] = {4, 1000, INT64_MAX - 3, INT64_MAX};
@@ -107,7 +107,7 @@ START_TEST(far_diagonals_do_not_overflow) {
 }
 END_TEST
 
-// What was not finite outside a triangle is 0, and so is its gradient.
+// Infinite and NaN elements outside a triangle become 0, and so do their gradients.
 START_TEST(triangles_leave_nothing_behind) {
     Tensor *x = tensor_full_new(SHAPE(2, 2), NAN), *g = tensor_full_new(SHAPE(2, 2), NAN);
     tensor_requires_grad(x, true);

@@ -29,7 +29,7 @@ static char *read_file(const char *path) {
     return text;
 }
 
-// As strstr, of a start that is a new line's; that of the address sanitizer reads to the end of the
+// Like strstr for a start of a line. The address sanitizer's strstr would read to the end of the
 // megabytes each time.
 static const char *find_line(const char *text, const char *start) {
     for (; (text = strchr(text, '\n')) != NULL; text++)
@@ -46,7 +46,7 @@ static int count_blocks(const char *text, const char *start) {
     return count;
 }
 
-// What follows the index-th `start` in the text.
+// The text after the index-th `start`.
 static const char *find_block(const char *text, const char *start, int index) {
     for (int i = 0; i <= index; i++) text = find_line(text, start) + strlen(start);
     return text;
@@ -116,7 +116,7 @@ static void assert_equals_block(const Tensor *got, const char **at, const char *
 // ---- ops --------------------------------------------------------------------------------------
 enum { MAX_INPUTS = 8 };
 
-// The numbers of an op's options, in the order in which these are declared.
+// The numbers of an op's options, in the order of their declaration.
 static void take_window(const char **at, const char *name, OpArguments *arguments) {
     int64_t n[12] = {0};
     bool transposed = strncmp(name, "conv_transpose", 14) == 0;
@@ -213,8 +213,8 @@ static void check_against_pytorch(const char *at) {
     for (int i = 0; i < n_in; i++) tensor_free(in[i]);
 }
 
-// Cases that share a process: under a sanitizer it takes longer to start one, and to find its place
-// in the file, than to run most cases.
+// Number of cases that share a process: under a sanitizer, starting one and finding its place in
+// the file takes longer than running most cases.
 enum { TOGETHER = 16 };
 
 static int batches(const char *text) {
@@ -225,7 +225,7 @@ static void check_batch(const char *text, int batch) {
     const char *at = find_block(text, "\ncase ", batch * TOGETHER);
     for (int i = 0; i < TOGETHER && at; i++) {
         check_against_pytorch(at);
-        context_release_thread(); // the next one begins as in a process of its own
+        context_release_thread(); // so the next one starts as in a new process
         at = find_line(at, "\ncase ");
         if (at) at += strlen("\ncase ");
     }

@@ -1,5 +1,5 @@
-// test_op_errors.c -- what ops refuse: every refusal has its status, names the op and the shapes,
-// allocates nothing and leaves the engine usable.
+// test_op_errors.c -- calls that ops refuse: every refusal has its status, names the op and the
+// shapes, allocates nothing and leaves the engine usable.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ START_TEST(views_refuse_what_does_not_fit) {
 }
 END_TEST
 
-// ---- absent, elsewhere, too late --------------------------------------------------------------
+// ---- absent inputs, other devices, changes that come too late ---------------------------------
 static const char *const every_op[] = {"add",
                                        "sub",
                                        "mul",
@@ -266,7 +266,7 @@ START_TEST(devices_do_not_mix) {
 }
 END_TEST
 
-// A kernel would read no data, or nothing would be written and nobody would know.
+// Otherwise a kernel would read no data, or silently write none.
 START_TEST(what_is_written_into_is_where_the_inputs_are) {
     Scope *scope = scope_open();
     Tensor *on[2] = {tensor_zeros_new(SHAPE(2, 2))}, *slot;

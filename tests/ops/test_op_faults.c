@@ -1,14 +1,14 @@
-// test_op_faults.c -- each op case, forward and backward, with each of its requests for memory
-// refused once: an ordinary error, after which nothing is left.
+// test_op_faults.c -- each op case, forward and backward, with each of its allocations failing
+// once: an ordinary error, after which nothing is left.
 #include "autograd/autograd.h"
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 #include "tests/ops/op_cases.h"
 
-enum { PARTS = 16 }; // in which the table is walked, for as many processes
+enum { PARTS = 16 }; // parts of the table, one process each
 
-// Forward and backward, on the meta device. True: nothing failed.
-// all: every input of reals wants a gradient, also where a numeric one would not be its.
+// Runs forward and backward on the meta device. True: no allocation failed.
+// all: every float input wants a gradient, even where a numeric gradient would differ.
 static bool run_failing(const OpCase *self, bool all, uint64_t nth) {
     Tensor *leaves[OP_CASE_MAX_INPUTS];
     op_case_leaves_new(self, leaves);

@@ -1,5 +1,5 @@
 // test_ops.c -- every op case against the counting oracle, forward and backward, in guarded memory,
-// and on the meta device. What ops refuse is in test_op_errors.c.
+// and on the meta device. test_op_errors.c tests the refusals.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void assert_no_error(const char *name) {
     ck_assert_msg(!error_pending(), "%s: %s", name, error_message());
 }
 
-// The gradient to start backward from: some numbers, the same each time.
+// A gradient to start backward from: the same numbers each time.
 static Tensor *some_gradient_new(const Tensor *like) {
     float *values = calloc((size_t)like->numel + 1, sizeof *values);
     for (int64_t i = 0; i < like->numel; i++) values[i] = (float)(i * 37 % 19) / 8.0f - 1.1f;
@@ -54,14 +54,14 @@ static unsigned all_wanted(const OpCase *self) {
     return all;
 }
 
-// The second time, each gradient meets one that is there.
+// The second run adds each gradient to an existing one.
 static void run_twice(const OpCase *self, Tensor *leaves[], unsigned wanted) {
     run_case(self, leaves, wanted);
     if (wanted == all_wanted(self)) run_case(self, leaves, wanted);
 }
 
-// Cases that share a process: under a sanitizer it takes longer to start one than to run most
-// cases.
+// Number of cases that share a process: under a sanitizer, starting one takes longer than running
+// most cases.
 enum { TOGETHER = 64 };
 
 static int batches(void) { return (op_case_count() + TOGETHER - 1) / TOGETHER; }
@@ -70,7 +70,7 @@ static void each_of_batch(int batch, void (*check)(const OpCase *self)) {
     for (int i = batch * TOGETHER; i < (batch + 1) * TOGETHER && i < op_case_count(); i++) {
         OpCase self = op_case_at(i);
         check(&self);
-        context_release_thread(); // the next one begins as in a process of its own
+        context_release_thread(); // so the next one starts as in a new process
     }
 }
 
@@ -126,7 +126,7 @@ START_TEST(every_op_has_an_oracle_and_is_run_by_some_case) {
 END_TEST
 
 // ---- the same case elsewhere ------------------------------------------------------------------
-// What a run left behind: the result and the leaves' gradients, one after the other.
+// The results of a run: the output and the leaves' gradients, one after the other.
 typedef struct Outcome {
     float *values;
     int64_t count;
@@ -165,7 +165,7 @@ static void compare_threads(const OpCase *self) {
     Outcome three = outcome_of(self, 3);
     assert_no_error(self->name);
     ck_assert_int_eq(one.count, three.count);
-    // A BLAS may sum in another order when its operands have other sizes; nothing else may.
+    // Only a BLAS may sum in another order when its operands have other sizes.
     bool product = strncmp(self->name, "matmul", 6) == 0 || strncmp(self->name, "linear", 6) == 0 ||
                    strncmp(self->name, "conv", 4) == 0;
     harness_assert_close(three.values, one.values, one.count, product ? self->absolute : 0.0,
@@ -177,7 +177,7 @@ static void compare_threads(const OpCase *self) {
 START_TEST(values_do_not_depend_on_the_number_of_threads) { each_of_batch(_i, compare_threads); }
 END_TEST
 
-// What leaf `input` gets when the leaves in the mask want gradients.
+// The gradient of leaf `input` when the leaves in the mask want gradients.
 static Outcome gradient_of(const OpCase *self, int input, unsigned wanted) {
     Outcome outcome = {0};
     Tensor *leaves[OP_CASE_MAX_INPUTS];
@@ -232,10 +232,10 @@ START_TEST(meta_runs_the_same_ops_at_the_same_cost) { each_of_batch(_i, compare_
 END_TEST
 
 // ---- guards -----------------------------------------------------------------------------------
-enum { GUARD = 19 }; // odd, so that what follows it is badly aligned
+enum { GUARD = 19 }; // odd, so that the leaf is badly aligned
 
-// A leaf in the middle of a larger tensor, whose other elements are NaN (labels: out of range): an
-// op that writes there is seen, and so is one that lets what it reads there into a result.
+// A leaf in the middle of a larger tensor whose other elements are NaN (labels: out of range). The
+// test notices an op that writes there, or that uses what it reads there.
 static Tensor *guarded_base_new(const OpCase *self, int input, int64_t numel) {
     int64_t total = numel + 2 * GUARD;
     float *values = calloc((size_t)total, sizeof *values);

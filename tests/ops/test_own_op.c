@@ -1,6 +1,6 @@
-// test_own_op.c -- ops that are not in op_list.h, as a program defines them: what a descriptor may
-// leave out, and that what it gets wrong is refused with a message. exercises/tour/2_op.c is one
-// that gets all of it right.
+// test_own_op.c -- ops that are not in op_list.h, as a program defines them: the fields that a
+// descriptor may leave out, and the refusals, with a message, of wrong ones. exercises/tour/2_op.c
+// shows a complete one.
 #include "layers/cost.h"
 #include "layers/train/fit.h"
 #include "profiler/explain/explain.h"
@@ -18,7 +18,7 @@ static Status twice_backward(const OpCall *saved, Tensor *grad_out[], Tensor *gr
 }
 static Status quiet_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     (void)saved, (void)grad_out, (void)grad_in;
-    return STATUS_INVALID_ARGUMENT; // and no word why
+    return STATUS_INVALID_ARGUMENT; // sets no error message
 }
 
 static const OpStory twice_story = {
@@ -35,7 +35,7 @@ START_TEST(a_row_is_run_over_all_elements) {
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(3), 1.5f), *large = tensor_full_new(SHAPE(400, 300), 1.0f);
     Op by_rows = twice;
-    by_rows.work = op_work_rows; // which are no items of a row's
+    by_rows.work = op_work_rows; // a row function has other items
     expect_values(OP_RUN(twice, NULL, x), 3, 3, 3);
     expect_values(OP_RUN(by_rows, NULL, x), 3, 3, 3);
     ck_assert_double_eq(tensor_item(tensor_sum(OP_RUN(twice, NULL, large), DIM_ALL, false)),
@@ -61,7 +61,7 @@ static LayerCost cost_of(const Op *activation, bool fuse) {
     return cost;
 }
 
-// Whatever the rules are multiples of: of z, or nobody knows.
+// A rule in multiples of the output is counted alike; other rules are unknown when fused.
 START_TEST(fused_in_it_counts_what_it_counts_alone) {
     LayerCost fused = cost_of(&twice, true), alone = cost_of(&twice, false);
     ck_assert_uint_eq(fused.phase[PHASE_FORWARD].elementwise_flops, 3 * 5 * 17);
@@ -103,7 +103,7 @@ START_TEST(what_is_not_element_by_element_is_not_fused) {
 }
 END_TEST
 
-// Fused or alone: a gradient that could not be had is no gradient of nothing.
+// Fused or alone: a failed gradient must not count as a missing one.
 START_TEST(a_rule_that_fails_without_a_word_fails) {
     Op op = twice;
     op.backward = quiet_backward;
@@ -163,7 +163,7 @@ START_TEST(a_descriptor_that_cannot_be_is_refused) {
 }
 END_TEST
 
-// Half a story is told as far as it goes.
+// A partial story is used as far as it goes.
 static int two_factors(const Shape in[], Shape out, const OpParams *params, int64_t factor[]) {
     (void)in, (void)params;
     factor[0] = out.dims[0], factor[1] = 7;

@@ -1,5 +1,5 @@
 // test_random_shapes.c -- every op case again with its sizes drawn at random, against the counting
-// oracle: values and counts, forward and backward. The sizes that were chosen: test_ops.c.
+// oracle: values and counts, forward and backward. test_ops.c has the chosen sizes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ enum { GROUPS = 16, LARGEST = 19, SMALL = 5, SIZES = 512 };
 
 static OracleWatch watch; // too large for a stack
 
-// What was equal stays so: a size has one other for the whole case, of 1 to `largest`. 0, and 1,
-// which broadcasts, stay.
+// Replaces each size by a random one of 1 to `largest`; equal sizes stay equal within a case. Sizes
+// 0, and 1, which broadcasts, stay.
 static OpCase with_other_sizes(OpCase self, int largest) {
     uint64_t draw = self.seed + (uint64_t)largest;
     int64_t sizes[SIZES] = {0, 1};
@@ -45,11 +45,11 @@ static void run(const OpCase *self, Tensor *leaves[]) {
     scope_close(scope);
 }
 
-// False: the op refuses these shapes, as it may.
+// False: the op refuses these shapes, which it may.
 static bool check(const OpCase *self) {
     Tensor *leaves[OP_CASE_MAX_INPUTS];
     if (op_case_leaves_new(self, leaves)) return error_clear(), false;
-    // Sums may be longer here than those that the case's tolerance was chosen for.
+    // Sums may be longer here than those for which the case's tolerance was chosen.
     oracle_watch_start(&watch, 8 * self->absolute, 8 * self->relative);
     run(self, leaves);
     oracle_watch_stop(&watch);

@@ -1,6 +1,6 @@
-// test_work.c -- how the work of ops is divided: whatever the pieces and their order, the items of
-// an op are all of it; how many ranges go to other threads is known without running it; what only
-// values tell is found before any of it has begun.
+// test_work.c -- how the work of ops is divided: the items of an op are all of it, in any pieces
+// and order; the number of ranges given to other threads is known without running the op; errors in
+// values are found before any work begins.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "tests/ops/op_cases.h"
 
 // ---- in pieces ---------------------------------------------------------------------------------
-typedef struct Divider { // does again, in pieces, what has just been done
-    Observer observer;   // first
+typedef struct Divider { // repeats each finished op in pieces
+    Observer observer;   // must be first
     int divided[OP_COUNT];
-    const char *differs; // the first op whose pieces are not the whole
+    const char *differs; // the first op whose pieces differ from the whole
 } Divider;
 
 static bool writes_into_input(const OpCall *call) {
@@ -25,7 +25,7 @@ static bool writes_into_input(const OpCall *call) {
     return in_place;
 }
 
-// The last piece first; each a third of what is left, and so of many sizes.
+// Runs the last piece first; each is a third of the remaining items, so the sizes vary.
 static void run_pieces(const OpCall *call, int64_t items) {
     bool whole = call->op->whole && call->in[0]->dtype == DTYPE_INT64;
     for (int64_t end = items; end > 0;) {
@@ -89,7 +89,7 @@ START_TEST(pieces_in_any_order_are_the_whole) {
                       divider.differs);
     }
     observer_remove(&divider.observer);
-    for (int op = 1; op < OP_COUNT; op++) { // in place: test_pool and test_ops run them in threads
+    for (int op = 1; op < OP_COUNT; op++) { // in-place ops: test_pool and test_ops thread them
         if ((!op_by_id(op)->work && !op_by_id(op)->row) || op == OP_fill || op == OP_assign ||
             op == OP_accumulate)
             continue;
@@ -114,10 +114,10 @@ START_TEST(what_is_written_in_place_is_written_in_pieces_too) {
 END_TEST
 
 // ---- handed to other threads -------------------------------------------------------------------
-typedef struct Counter { // of ranges, as said before an op runs and as the pool counts them
-    Observer observer;   // first
+typedef struct Counter { // counts ranges: predicted and as the pool counts them
+    Observer observer;   // must be first
     int64_t before, said[OP_COUNT];
-    const char *differs; // the first op that says another number
+    const char *differs; // the first op that predicts another number
 } Counter;
 
 static int64_t handed_so_far(void) { return pool_counts(context_current()->pool).handed; }
@@ -144,7 +144,7 @@ static void count_case(const OpCase *self, Device *device, Counter *counter) {
     context_set_device(device_cpu());
 }
 
-// What the table has none of that are wide enough.
+// Cases wide enough for threads that the table lacks.
 static const char *const wide[][2] = {
     {"lstm", "(4, 64, 1024) (1024, 256) (1024) (64, 256) (64, 256)"},
     {"gru", "(4, 64, 768) (768, 256) (768) (64, 256)"},
@@ -180,8 +180,8 @@ START_TEST(the_ranges_that_threads_are_handed_are_known_without_running) {
 }
 END_TEST
 
-// ---- what only values tell ---------------------------------------------------------------------
-// Large enough for threads, with one bad number at the very end: nothing has been written.
+// ---- errors that only values show --------------------------------------------------------------
+// Large enough for threads, with one bad number at the very end: nothing may have been written.
 START_TEST(a_bad_index_at_the_end_is_found_before_anything_is_written) {
     enum { ROWS = 3000, COLUMNS = 40 };
     context_set_threads(3);
@@ -208,7 +208,7 @@ START_TEST(a_bad_index_at_the_end_is_found_before_anything_is_written) {
 }
 END_TEST
 
-// Labels and indices that became bad after forward: the gradient that is there stays as it is.
+// Labels and indices that became bad after forward: the existing gradient stays as it is.
 START_TEST(an_index_that_became_bad_changes_no_gradient) {
     Tensor *table = tensor_full_new(SHAPE(5, 3), 1.0f), *x = tensor_full_new(SHAPE(2, 3), 1.0f);
     Tensor *index = tensor_from_labels_new(SHAPE(2, 1), (int64_t[]){1, 2});
@@ -217,7 +217,7 @@ START_TEST(an_index_that_became_bad_changes_no_gradient) {
     for (int gathers = 0; gathers < 2; gathers++) {
         Scope *scope = scope_open();
         Tensor *y = gathers ? tensor_gather(x, 1, index) : tensor_embedding(index, table);
-        tensor_labels(index)[1] = 9; // behind the version's back
+        tensor_labels(index)[1] = 9; // without a new version
         ck_assert_int_eq(autograd_backward(tensor_sum(y, DIM_ALL, false)), STATUS_INVALID_ARGUMENT);
         expect_error(STATUS_INVALID_ARGUMENT, "index 9 at");
         tensor_labels(index)[1] = 2;
