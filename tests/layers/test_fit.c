@@ -90,7 +90,6 @@ START_TEST(max_steps_ends_any_number_of_epochs) {
 }
 END_TEST
 
-// A class for each image, in whatever shape; and not several.
 static int asked; // how often it was asked to stop; true the third time
 static bool at_the_third(void) { return ++asked >= 3; }
 
@@ -134,6 +133,7 @@ START_TEST(whoever_wishes_so_has_the_step_that_runs_as_the_last) {
 }
 END_TEST
 
+// Accuracy needs one class for each image, in whatever shape, and not several.
 START_TEST(what_gives_no_class_for_each_image_has_no_accuracy) {
     Dataset digits;
     digits_generate(20, 1, &digits);

@@ -70,8 +70,7 @@ static int64_t fold(Layer *model, Tensor *x) {
 
 START_TEST(published_networks_lose_every_norm) {
     static const struct {
-        int64_t norms, parameters; // after folding: half of a norm's are biases, which VGG already
-                                   // has
+        int64_t norms, parameters; // after: half of a norm's become biases; VGG has biases already
     } want[] = {{20, 11689512 - 4800}, {52, 3504872 - 17056}, {8, 132863336}};
     Layer *model = _i == 0   ? resnet_new(resnet_defaults())
                    : _i == 1 ? mobilenet_v2_new(1.0f, 1000)

@@ -1,6 +1,6 @@
-// test_onnx_known.c -- what a model from an ONNX file says of itself: its parameters as stored and
-// tied, what the exporter did to its norms, and its layers' attributes. (What it computes:
-// test_onnx.c.) The files: tests/fixtures/make_onnx_known.py, make_onnx.py.
+// test_onnx_known.c -- the description of a model from an ONNX file: its parameters as stored and
+// tied, the exporter's changes to its norms, and its layers' attributes. Files:
+// tests/fixtures/make_onnx_known.py, make_onnx.py. test_onnx.c tests results.
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ static const struct {
     {FOLDER "known_transpose_norm.onnx", 24 + 3, 24 + 3, true},
     {FOLDER "known_kept_norm.onnx", 54 + 6, 54 + 6, false},
     {FOLDER "known_told.onnx", 16 + 8 + 20, 16 + 4 + 8 + 20, false},
-    {FOLDER "known_fresh_norm.onnx", 54, 54, true}, // as it is made it adds nothing
+    {FOLDER "known_fresh_norm.onnx", 54, 54, true}, // adds no tensor: the fresh norm is an identity
     {FOLDER "known_zeros.onnx", 16 + 4 + 4, 16 + 4 + 8 + 8, false},
     {FOLDER "known_unrecorded.onnx", 54 + 6 + 13, 54 + 2 * 6 + 13, false},
 };
@@ -52,8 +52,8 @@ START_TEST(parameters_and_norms_are_told_as_they_are) {
 }
 END_TEST
 
-// What the older exporter gives no class of is known by its one step, its input and its numbers;
-// the weights of attention by the bias beside them.
+// If the older exporter gives no class, the layer's only step, its input and its numbers tell the
+// type; the bias beside them tells attention's weights.
 START_TEST(types_are_pytorchs) {
     static const char *const wanted[][2] = {{"block", "Module"},
                                             {"block.fc", "Linear"},
@@ -92,7 +92,7 @@ START_TEST(channels_weights_are_vectors) {
 }
 END_TEST
 
-// Zeros that are stored once are each layer's own, under its own name, also where they come first.
+// Zeros that are stored once belong to each layer under its own name, even if they come first.
 START_TEST(zeros_are_their_layers) {
     static const char *const wanted[] = {"fc.weight", "fc.bias",     "norm.weight",
                                          "norm.bias", "gate.weight", "gate.bias"};
@@ -127,12 +127,12 @@ START_TEST(layers_say_what_built_ones_do) {
     Layer *model = load(FOLDER "cnn.ts.onnx", &about);
     Conv2dOptions options = conv2d_padded(conv2d_defaults(), 1);
     options.stride_h = options.stride_w = 2;
-    expect_as(model, "0", conv2d_new(3, 4, 3, 3, options, true)); // the norm gave it its bias
+    expect_as(model, "0", conv2d_new(3, 4, 3, 3, options, true)); // its bias comes from the norm
     expect_as(model, "7", linear_new(4, 5, true));
     expect_as(model, "5", adaptive_avg_pool2d_new(1, 1));
     int64_t stride;
     ck_assert(layer_attribute(layer_find(model, "0"), "stride_h", &stride) && stride == 2);
-    ck_assert(!layer_attribute(model, "stride_h", &stride)); // several steps have none
+    ck_assert(!layer_attribute(model, "stride_h", &stride)); // several steps: no attribute
     layer_free(model);
     onnx_model_free(&about);
     model = load(FOLDER "chargpt.dy.onnx", &about);
@@ -157,7 +157,7 @@ START_TEST(layers_say_what_built_ones_do) {
 }
 END_TEST
 
-// A convolution of a file has no bias that its program would read: nothing can be folded into it.
+// A convolution of a file has no bias that its program would read, so no norm is folded into it.
 START_TEST(a_norm_of_a_file_stays_where_it_is) {
     OnnxModel about;
     Layer *model = load(FOLDER "known_kept_norm.onnx", &about);
@@ -178,9 +178,9 @@ START_TEST(a_norm_of_a_file_stays_where_it_is) {
 }
 END_TEST
 
-// A buffer that a product reads is none of the parameters; a table that was read at known places is
-// one, under its name, but not where it repeats a row; a bias of zeros is there again; and ones
-// that two norms share are only that one's parameter which has some.
+// A buffer that a product reads is no parameter. A table that was read at known places is one,
+// under its name, unless it repeats a row. A bias of zeros is restored. Ones that two norms share
+// belong only to the norm with parameters.
 START_TEST(parameters_are_what_the_exporter_recorded) {
     static const float wanted[] = {0.69023f,  1.32863f,  0.07792f,  -0.52208f, -1.57469f,
                                    -1.33655f, -0.67954f, 1.25113f,  -0.28607f, 1.05103f,
@@ -213,7 +213,7 @@ START_TEST(parameters_are_what_the_exporter_recorded) {
 }
 END_TEST
 
-// Uniform, normal, and 1 by a probability; others each time.
+// Uniform, normal, and 1 with a probability; other values each time.
 START_TEST(noise_is_drawn) {
     OnnxModel about;
     Layer *model = load(FOLDER "known_random.onnx", &about);
@@ -243,7 +243,7 @@ START_TEST(noise_is_drawn) {
 }
 END_TEST
 
-// Nothing in evaluation; in training a row is 0, or what it was by 1 / 0.75.
+// Evaluation drops nothing; training makes a row 0, or multiplies it by 1 / 0.75.
 START_TEST(depth_is_dropped_in_training) {
     OnnxModel about;
     float x[24], plain[24], got[24];
@@ -275,7 +275,7 @@ START_TEST(depth_is_dropped_in_training) {
 }
 END_TEST
 
-// A dropout's second result: what was kept. Here x is multiplied by it once more.
+// A dropout's second result is the mask of kept elements. Here x is multiplied by it once more.
 START_TEST(dropout_says_what_it_keeps) {
     float x[8], got[8];
     int kept = 0, dropped = 0;
@@ -298,7 +298,7 @@ START_TEST(dropout_says_what_it_keeps) {
 }
 END_TEST
 
-// As scikit-learn's classifiers end: classes by their scores, in one row.
+// The end of scikit-learn's classifiers: classes by their scores, in one row.
 START_TEST(classes_have_their_names) {
     static const float scores[] = {1, 3, 2, 9, 0, 1, 0, 1, 5, -3, -1, -2};
     static const float names[] = {-2, 7, 40, -2}, entries[] = {2, 1, 1, 9, 5, 0, -2, -3};
@@ -322,7 +322,7 @@ START_TEST(classes_have_their_names) {
 }
 END_TEST
 
-// Of a pipe that nobody writes, to read would be to wait.
+// A loader that read a pipe without a writer would wait forever.
 START_TEST(a_pipe_is_no_model) {
     char folder[64], path[80];
     OnnxModel about;
@@ -330,7 +330,7 @@ START_TEST(a_pipe_is_no_model) {
     ck_assert_int_eq(mkdir(folder, 0700), 0);
     snprintf(path, sizeof path, "%s/x.onnx", folder);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    layer_free(load(files[0].file, &about)); // is there a reader at all?
+    layer_free(load(files[0].file, &about)); // without a reader of ONNX all files fail
     onnx_model_free(&about);
     ck_assert_ptr_null(onnx_load(path, NULL, NULL));
     ck_assert_msg(error_status() == STATUS_IO, "%s", error_message());

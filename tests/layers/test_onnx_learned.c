@@ -1,6 +1,6 @@
-// test_onnx_learned.c -- which numbers of an ONNX file are parameters: wherever they are held and
-// by way of whatever nodes they reach a layer, whoever shares them; what of that is said to be a
-// guess; and that a gradient comes back to each. The files: tests/fixtures/make_onnx_learned.py.
+// test_onnx_learned.c -- the numbers of an ONNX file that are parameters, wherever they are stored,
+// whichever nodes lie between them and a layer, and whoever shares them; the remarks on guesses;
+// and a gradient for each. Files: tests/fixtures/make_onnx_learned.py.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ START_TEST(guesses_are_said) {
 }
 END_TEST
 
-// A loss that no norm makes flat: numbers of y, each with a weight of its own.
+// The loss weighs each number of y differently, so that no norm makes it flat.
 START_TEST(a_gradient_comes_back_to_each) {
     OnnxModel about;
     ParameterList list;
@@ -58,7 +58,7 @@ START_TEST(a_gradient_comes_back_to_each) {
     Tensor *by = tensor_uniform_new(about.outputs[0].shape, 0.5f, 2.0f);
     layer_train(model, true);
     ck_assert_int_eq(layer_parameters(model, &list), STATUS_OK);
-    for (int i = 0; i < 8 && list.count > 0; i++) { // of one slope no number may be below 0
+    for (int i = 0; i < 8 && list.count > 0; i++) { // a slope needs inputs below 0
         Scope *scope = scope_open();
         Tensor *x = tensor_uniform_new(about.inputs[0].shape, -4.0f, 4.0f);
         Tensor *y = layer_forward(model, x);

@@ -1,6 +1,6 @@
-// test_onnx_partial.c -- files of which a node is not as it should be. Where its operator is not
-// known, all but that is counted: each node of each graph is renamed in turn, and what the count
-// then lacks, over all of them, is the whole. Where it lacks inputs, the file is refused.
+// test_onnx_partial.c -- files with one faulty node. With an unknown operator all but that node is
+// counted: each node of each graph is renamed in turn, and the counts then missing add up to the
+// whole. A node without enough inputs is refused.
 #include "layers/cost.h"
 #include "layers/files/onnx.h"
 #include "layers/files/onnx/schema.h"
@@ -8,7 +8,7 @@
 #include "tests/layers/onnx_change.h"
 
 // ---- one node at a time ------------------------------------------------------------------------
-typedef struct Result { // of a node
+typedef struct Result { // a node's result
     Onnx__ValueInfo info;
     Onnx__Type type;
     Onnx__TensorType tensor;
@@ -38,7 +38,7 @@ static void result_init(Result *result, char *name, const OnnxPort *port) {
     }
 }
 
-// Forward's and backward's multiply-adds. What `about` is filled with is yours.
+// Multiply-adds of forward and backward. The caller frees the contents of `about`.
 static bool count(const Onnx__Model *changed, bool partial, uint64_t macs[2], OnnxModel *about) {
     const OnnxOptions options = {.partial = partial};
     Layer *model = onnx_load(onnx_change_write(changed), &options, about);
@@ -56,8 +56,8 @@ static bool count(const Onnx__Model *changed, bool partial, uint64_t macs[2], On
     return counted;
 }
 
-// What node i's count is: the whole without the partial one. Nothing, where its result has to be
-// known while the file is loaded, or nobody reads it.
+// The count of node i: the whole less the partial one. 0 if the loader must know the node's result,
+// or if nobody reads it.
 static void count_without(Onnx__Model *model, size_t i, const uint64_t whole[2], uint64_t lost[2]) {
     Onnx__Graph *graph = model->graph;
     Onnx__Node *node = graph->node[i];
@@ -130,8 +130,8 @@ START_TEST(all_but_what_is_missing_is_counted) {
 }
 END_TEST
 
-// Each node in turn is given its first k inputs alone: with fewer than its operator has at least it
-// is refused by the number of the first that is not there; with more it may be another model.
+// Each node in turn gets only its first k inputs. With fewer than its operator needs, the file is
+// refused, with the number of the first missing input; with more it may be another model.
 START_TEST(a_node_without_enough_inputs_is_refused) {
     work_folder_begin();
     Onnx__Model *model = onnx_change_read(files[_i]);

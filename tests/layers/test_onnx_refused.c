@@ -1,5 +1,5 @@
-// test_onnx_refused.c -- ONNX files that are refused: with what is said, nothing waited for, and
-// nothing left behind. What is read: test_onnx.c. Hostile bytes are fuzz_onnx.c's.
+// test_onnx_refused.c -- refused ONNX files: the messages, no waiting, and nothing left behind.
+// test_onnx.c tests files that are read, fuzz_onnx.c hostile bytes.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ START_TEST(hostile_files_are_refused) {
 }
 END_TEST
 
-// A link to the numbers may lead anywhere below the model, and nowhere else.
+// A link to the numbers may lead anywhere below the model's folder, and nowhere else.
 START_TEST(a_link_out_of_the_folder_is_refused) {
     char path[64];
     work_folder_begin();
@@ -66,7 +66,7 @@ START_TEST(a_link_out_of_the_folder_is_refused) {
 }
 END_TEST
 
-// What would be wrong numbers if it were passed over.
+// Attributes that would give wrong numbers if they were ignored.
 START_TEST(attributes_that_are_not_here_are_named) {
     static const struct {
         const char *name, *said;
@@ -98,7 +98,7 @@ START_TEST(numbers_beside_the_file_must_be_there) {
     expect_error(STATUS_IO, "mlp.onnx: its numbers: ");
     snprintf(command, sizeof command, "mkfifo %s/mlp.dy.onnx.data", folder);
     ck_assert_int_eq(system(command), 0);
-    ck_assert_ptr_null(onnx_load(to, NULL, NULL)); // and nobody waits for its writer
+    ck_assert_ptr_null(onnx_load(to, NULL, NULL)); // does not wait for a writer
     expect_error(STATUS_IO, "mlp.dy.onnx.data: cannot be read: it is no regular file");
     snprintf(command, sizeof command, "rm %s/mlp.dy.onnx.data", folder);
     ck_assert_int_eq(system(command), 0);
@@ -114,7 +114,7 @@ START_TEST(numbers_beside_the_file_must_be_there) {
 }
 END_TEST
 
-// All that are missing are named at once; partial, what can be counted is.
+// All missing operators are named at once; a partial model counts the others.
 START_TEST(operators_that_are_missing_are_named) {
     OnnxModel about;
     ck_assert_ptr_null(onnx_load(FOLDER "missing.onnx", NULL, &about));
@@ -126,7 +126,7 @@ START_TEST(operators_that_are_missing_are_named) {
     ck_assert_int_eq(about.n_missing, 2);
     ck_assert_str_eq(about.missing[0].name, "Strange");
     ck_assert_int_eq(about.missing[0].count, 2);
-    ck_assert_int_eq(about.outputs[0].shape.dims[0], 5); // as the file has it
+    ck_assert_int_eq(about.outputs[0].shape.dims[0], 5); // from the file
     Tensor *x = tensor_zeros_new(SHAPE(2, 3));
     LayerCost cost;
     ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);

@@ -1,5 +1,5 @@
-// test_onnx_schemas.c -- the table of what is read of each operator of ONNX, held to ONNX's own
-// definitions of all its versions: tests/fixtures/make_onnx_schemas.py.
+// test_onnx_schemas.c -- compares the table of the parts that are read of each ONNX operator with
+// ONNX's own definitions of all its versions: tests/fixtures/make_onnx_schemas.py.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,12 @@ static void read_lines(void) {
 }
 
 // ---- a line -----------------------------------------------------------------------------------
-// Some versions of an operator: since which opset each is so, and what is behind that.
+// Versions of an operator with equal definitions: their opsets, and the definition.
 typedef struct Line {
     char domain[16], name[40];
     int since[32], n_since;
-    int least;           // inputs
-    int inputs, outputs; // at most
+    int least;           // number of inputs, at least
+    int inputs, outputs; // number at most
     bool deprecated;
     const char *attributes;
 } Line;
@@ -62,7 +62,7 @@ static bool is_of(const Line *line, const char *domain, const char *name) {
     return strcmp(line->domain, domain) == 0 && strcmp(line->name, name) == 0;
 }
 
-// The first opset that has the operator otherwise, after the version since `since`.
+// The first opset, after version `since`, that defines the operator differently.
 static int until(const char *domain, const char *name, int since) {
     int end = SCHEMA_ANY;
     Line line;
@@ -73,7 +73,7 @@ static int until(const char *domain, const char *name, int since) {
     return end;
 }
 
-// "axis:i=0": whether the line has an attribute of that name and type, and its default.
+// True if the line has an attribute, such as "axis:i=0", of that name and type; gives its default.
 static bool has_attribute(const Line *line, const SchemaAttribute *wanted, char *otherwise) {
     char word[300];
     int length;
@@ -103,12 +103,12 @@ static bool is_among(const char *value, const char *values, int length) {
     return strstr(all, one) != NULL;
 }
 
-// ---- what the table says ------------------------------------------------------------------------
-// Every attribute of a version is read, or known to change nothing, or refused: being in no text.
+// ---- the table ----------------------------------------------------------------------------------
+// The table reads every attribute of a version, or marks it as idle, or leaves it out to refuse it.
 // The table marks the attributes that a node must have. Constant and pools check theirs themselves:
-// newer versions of Constant have one of several, and pools share their attributes with Conv.
-// Where an attribute has a default, the table reads that value, since a node without the attribute
-// has it; and the table reads an attribute up to the opset that takes it away.
+// newer versions of Constant have one of several, and pools share their attributes with Conv. Where
+// an attribute has a default, the table reads that value, since a node without the attribute has
+// it; and the table reads an attribute up to the opset that takes it away.
 static void hold_version(const Schema *schema, const Line *line, int since) {
     char word[300];
     int length;
@@ -141,7 +141,7 @@ static void hold_version(const Schema *schema, const Line *line, int since) {
     }
 }
 
-// And nothing is there that no version has; what is gone before the newest opset says when.
+// The table has no attribute that no version has, and gives the opset that removed an attribute.
 static void hold_attributes(const SchemaDomain *domain, const Schema *schema, const char *text,
                             bool idle) {
     SchemaAttribute attribute;
@@ -182,7 +182,7 @@ START_TEST(what_is_read_is_what_onnx_defines) {
                     if (seen && line.least < least) least = line.least;
                     if (seen && line.inputs > inputs) inputs = line.inputs;
                     if (seen && line.outputs > outputs) outputs = line.outputs;
-                    if (line.deprecated && end == SCHEMA_ANY) // it is no more
+                    if (line.deprecated && end == SCHEMA_ANY) // removed
                         ck_assert_msg(schema->last == line.since[k] - 1, "%s ends", schema->name);
                 }
             }
@@ -217,7 +217,7 @@ START_TEST(opsets_are_known_up_to_the_newest_one_defined) {
 }
 END_TEST
 
-// So that nobody adds one twice.
+// Order keeps anybody from adding a row twice.
 START_TEST(rows_are_in_order) {
     for (const SchemaDomain *domain = onnx_domains; domain->name; domain++)
         for (const Schema *row = domain->operators; row[1].name; row++)

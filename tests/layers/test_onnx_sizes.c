@@ -1,5 +1,5 @@
 // test_onnx_sizes.c -- sizes that ONNX files leave open: a name is one size in all inputs, however
-// it is told; what nobody tells is refused, but for the batch. The files:
+// it is given; a size that nobody gives is refused, except for the batch. Files:
 // tests/fixtures/make_onnx_sizes.py.
 #include <math.h>
 #include <stdio.h>
@@ -45,11 +45,11 @@ static Layer *load_told(const Telling *told, OnnxModel *about) {
     return load(told->file, &options, about);
 }
 
-// ---- what is told holds everywhere -------------------------------------------------------------
+// ---- given sizes hold everywhere ---------------------------------------------------------------
 static const struct {
     Telling told;
-    Shape first, last; // of the inputs; where the last is left out, both
-    bool unbatched;    // the first
+    Shape first, last; // shapes of the inputs; without `last` both have `first`
+    bool unbatched;    // of the first input
     const char *assumed;
 } good[] = {
     {.told = {.file = "texts", .shapes = {{"ids", SHAPE(4, 32)}}}, .first = SHAPE(4, 32)},
@@ -119,7 +119,7 @@ START_TEST(what_is_told_holds_in_every_input) {
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const struct {
     Telling told;
     const char *what, *hint;
@@ -175,7 +175,7 @@ static Tensor *counting_up_new(Shape shape, DType dtype) {
                                 : tensor_from_floats_new(shape, tenths);
 }
 
-// At each size what onnxruntime makes of the same numbers.
+// At each size the results are onnxruntime's for the same numbers.
 START_TEST(numbers_are_right_at_every_size) {
     const Telling told = {.file = open_runs[_i].name, .shapes = {{NULL, open_runs[_i].shape}}};
     OnnxModel about;
@@ -203,12 +203,12 @@ START_TEST(numbers_are_right_at_every_size) {
 }
 END_TEST
 
-// ---- numbers that are told ---------------------------------------------------------------------
+// ---- given numbers -----------------------------------------------------------------------------
 static const struct {
     int64_t batch;
     bool other_batch, floats, apart;
     int64_t numbers[2];
-    int64_t n; // of them
+    int64_t n; // how many of them
     Shape y;   // ndim 0: refused
     const char *said;
 } tellings[] = {
@@ -222,7 +222,7 @@ static const struct {
     {4, false, false, false, {128}, 1, SHAPE_SCALAR, "128 is told of input \"n\", and is no int8"},
     {4, false, false, false, {-129}, 1, SHAPE_SCALAR, "-129 is told of input \"n\""},
     {4, false, false, true, {6}, 1, SHAPE_SCALAR, "(1,), and the numbers told of it are (1, 1)"},
-    {4, false, false, false, {0}, 0, SHAPE_SCALAR, "HINT: --input n=FILE.npy"}, // nothing is told
+    {4, false, false, false, {0}, 0, SHAPE_SCALAR, "HINT: --input n=FILE.npy"}, // no numbers
 };
 enum { TELLINGS = sizeof tellings / sizeof tellings[0] };
 
@@ -248,7 +248,7 @@ START_TEST(numbers_that_decide_hold_for_one_batch) {
         ck_assert_msg(model != NULL, "%s", error_message());
         ck_assert(shape_equal(about.outputs[0].shape, tellings[_i].y));
         ck_assert(!about.inputs[0].batched && !about.inputs[0].decides && about.inputs[1].decides);
-        ck_assert_int_eq(about.steps, 2); // what made the shape is not run
+        ck_assert_int_eq(about.steps, 2); // the steps behind the shape do not run
         ck_assert_str_eq(about.assumed[about.n_assumed - 1].what, "numbers of input \"n\"");
         ck_assert_int_eq(strncmp(about.assumed[about.n_assumed - 1].taken, "6, as", 5), 0);
     }
@@ -259,7 +259,7 @@ START_TEST(numbers_that_decide_hold_for_one_batch) {
 }
 END_TEST
 
-// A shape that is told by its place is for the graph's order, whichever input comes first.
+// Shapes without a name go to the inputs in the graph's order, whichever input comes first.
 START_TEST(the_input_that_the_batch_leads_comes_first_where_asked) {
     const OnnxShape shapes[] = {{NULL, SHAPE(5, 6), NULL}, {NULL, SHAPE(4, 6), NULL}};
     for (int first = 0; first < 2; first++) {

@@ -1,6 +1,5 @@
-// test_onnx_whole.c -- integers of ONNX files, of every width: what runs and what is computed while
-// a file is loaded give what ONNX says, to the last bit, and in its types. The files:
-// tests/fixtures/make_onnx_whole.py.
+// test_onnx_whole.c -- integers of ONNX files, of every width: running and loading compute ONNX's
+// results to the last bit, and in its types. Files: tests/fixtures/make_onnx_whole.py.
 #include <string.h>
 
 #include "layers/files/onnx.h"
@@ -66,7 +65,7 @@ static void expect(const Numbers *numbers, const OnnxPort *port, Tensor *y) {
     }
 }
 
-// The inputs come when it runs, or are stored in the file.
+// The inputs are given at run time, or stored in the file.
 START_TEST(integers_are_onnxs) {
     OnnxModel about;
     Tensor *in[GIVEN_COUNT] = {NULL}, *out[LAYER_MAX_OUTPUTS] = {NULL};
@@ -86,7 +85,7 @@ START_TEST(integers_are_onnxs) {
 }
 END_TEST
 
-// All floats are computed in float32; where the graph's are others, that is said, once of a type.
+// All floats are computed in float32; a remark names each other float type of the graph once.
 START_TEST(what_is_rounded_otherwise_is_said) {
     static const char *const files[] = {"whole_run", "half", "elu"}, *const types[] = {"float16",
                                                                                        "double",

@@ -1,6 +1,6 @@
 // test_prefetch.c -- the loader's thread: the same batches to the bit, at any pace and through
-// early restarts; its end in every state; what it counts; and the ring it fills.
-#define _GNU_SOURCE 1 // pthread_setattr_default_np
+// early restarts; its end in every state; its counts; and the ring it fills.
+#define _GNU_SOURCE 1 // for pthread_setattr_default_np
 
 #include <pthread.h>
 #include <time.h>
@@ -40,7 +40,7 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// True when both have a next batch, the same to the bit; false when both are at the end.
+// True when both have a next batch, equal to the bit; false when both are at the end.
 static bool next_is_the_same(Loader *plain, Loader *threaded) {
     Batch want, got;
     bool more = loader_next(plain, &want);
@@ -54,7 +54,7 @@ static bool next_is_the_same(Loader *plain, Loader *threaded) {
     return true;
 }
 
-// Epochs that end early, by chance, and a caller that is now faster and now slower than the thread.
+// Epochs end early at random, and the caller is now faster and now slower than the thread.
 START_TEST(a_thread_changes_no_bit) {
     LoaderOptions with = options((int64_t[]){1, 2, 7, 10, 60, 103, 500}[_i], 0);
     RandomState chance = {.seed = (uint64_t)_i};
@@ -111,7 +111,7 @@ END_TEST
 
 enum { SLOW_BATCHES = 8 };
 
-// What a caller counts that takes so long over each batch.
+// The loader's counts for a caller that takes `microseconds` over each batch.
 static LoaderCounts counts_of_a_slow_caller(int microseconds) {
     Loader *loader = make_loader(options(10, 3));
     Batch batch;
@@ -124,8 +124,8 @@ static LoaderCounts counts_of_a_slow_caller(int microseconds) {
     return counts;
 }
 
-// How slow that is depends on what else the machine does: the thread needs a processor meanwhile.
-// What it waits for room is not counted as work.
+// The necessary slowness depends on the machine's load, since the thread needs a processor. Time
+// that the thread waits for room is not counted as work.
 START_TEST(a_slow_caller_finds_the_ring_full) {
     LoaderCounts counts = {0};
     int slow = 20000;
@@ -171,10 +171,10 @@ END_TEST
 
 START_TEST(without_a_thread_to_start_the_loader_does_without) {
     pthread_attr_t usual, huge;
-    context_current(); // by now the BLAS has started and ended its threads
+    context_current(); // makes the BLAS start and end its threads
     ck_assert_int_eq(pthread_getattr_default_np(&usual), 0);
     pthread_attr_init(&huge);
-    ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 52), 0); // no machine has that
+    ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 52), 0); // impossible
     if (pthread_setattr_default_np(&huge) != 0) test_skip("the default stack size is fixed");
     Loader *alone = make_loader(options(10, 2)), *plain = make_loader(options(10, 0));
     ck_assert_int_eq(pthread_setattr_default_np(&usual), 0);
@@ -193,7 +193,7 @@ static void write_index(void *argument, int64_t index, void *slot) {
 
 START_TEST(a_piece_stays_in_its_slot_until_it_is_popped) {
     int64_t base = 0;
-    void *before = memory_new(16 + 32 * (size_t)_i); // so that not every ring is aligned by luck
+    void *before = memory_new(16 + 32 * (size_t)_i); // so that not every ring is aligned by chance
     Ring *ring = ring_new(1 + _i, sizeof(int64_t), write_index, &base);
     ck_assert_ptr_nonnull(ring);
     for (base = 100; base < 700; base += 100) {
@@ -202,7 +202,7 @@ START_TEST(a_piece_stays_in_its_slot_until_it_is_popped) {
             int depth;
             const int64_t *slot = ring_front(ring, &depth);
             ck_assert_int_eq(*slot, base + piece);
-            nap(500); // the thread has time to go too far
+            nap(500); // time for the thread to overwrite the slot
             ck_assert_int_eq(*slot, base + piece);
             ck_assert_int_le(depth, 1 + _i);
             ck_assert_uint_eq((uintptr_t)slot % 64, 0);

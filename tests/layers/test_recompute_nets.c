@@ -1,6 +1,6 @@
 // test_recompute_nets.c -- random nets and real ones whose layers run their forward again in
-// backward: values, gradients and statistics are bit-equal to those of the same nets unmarked. What
-// one such layer does is tests/autograd/test_recompute.c's.
+// backward: values, gradients and statistics are bit-equal to those of the same nets unmarked.
+// tests/autograd/test_recompute.c tests single layers.
 #include <string.h>
 
 #include "layers/containers.h"
@@ -12,9 +12,9 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
 
-// ---- what a run leaves behind ------------------------------------------------------------------
+// ---- results of a run --------------------------------------------------------------------------
 typedef struct Left { // of one step: everything that could differ
-    uint64_t values;  // a hash of output, of all gradients and buffers
+    uint64_t values;  // hash of the output, all gradients and buffers
     RandomState random;
     int64_t saved;
 } Left;
@@ -45,7 +45,7 @@ static void zero_gradients(Layer *model) {
     parameter_list_free(&list);
 }
 
-// Forward, backward from a mean of squares, twice: gradients of the second add up.
+// Runs forward, and backward from a mean of squares, twice: the second run's gradients add up.
 static Left run_step(Layer *model, Tensor *x) {
     Left left = {0};
     context_seed(77);
@@ -99,7 +99,7 @@ static Layer *random_layer(RandomState *random, int64_t width, int depth) {
     case 6:
         return layer_norm_new(SHAPE(width), 1e-5f, true);
     case 7:
-        return flatten_new(1, -1); // of two dimensions: gives its input, or a view
+        return flatten_new(1, -1); // with two dimensions: returns its input, or a view
     case 8:
         return softmax_new(-1);
     case 9:
@@ -125,7 +125,7 @@ static void freeze_some(Layer *layer, RandomState *random) {
     for (int i = 0; i < layer->n_children; i++) freeze_some(layer->children[i], random);
 }
 
-// A weight of outside and of inside: it ties the first two linear layers that it finds.
+// Ties the first two linear layers found, so a marked layer may share a weight with one outside.
 static void tie_some(Layer *layer, Layer **first) {
     if (strcmp(layer->type->name, "Linear") == 0 && !*first) {
         *first = layer;
@@ -173,11 +173,11 @@ START_TEST(random_nets_with_random_marks_do_what_they_do_without) {
 }
 END_TEST
 
-// ---- networks that people have -----------------------------------------------------------------
+// ---- published networks ------------------------------------------------------------------------
 typedef struct Network {
     Layer *(*model_new)(void);
     Tensor *(*input_new)(void);
-    const char *blocks; // what is marked: all children of this layer, which do the most
+    const char *blocks; // marks all children of this layer, which do most of the work
 } Network;
 
 static Layer *resnet(void) { return mnist_resnet_new(10); }
@@ -283,7 +283,7 @@ START_TEST(any_request_may_fail_and_everything_is_freed) {
         ck_assert_int_eq(context->phase, PHASE_FORWARD);
         ck_assert_int_eq(autograd_node_count(), 0);
         if (model && status && model->n_children == 1 && model->children[0]->n_children == 3)
-            ck_assert_int_eq(train(model, x, labels), STATUS_OK); // and it works on
+            ck_assert_int_eq(train(model, x, labels), STATUS_OK); // and training still works
         layer_free(model);
         tensor_free(x);
         tensor_free(labels);

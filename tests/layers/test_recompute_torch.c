@@ -1,5 +1,5 @@
-// test_recompute_torch.c -- layers that run again, and batches whose gradients add up, against
-// PyTorch: the same gradients, and the FLOPs that its counter sees.
+// test_recompute_torch.c -- recomputed layers and accumulated batches compared with PyTorch: the
+// same gradients, and the FLOPs of its counter.
 #include <math.h>
 
 #include "layers/containers.h"
@@ -45,7 +45,7 @@ static void check_gradients(const Layer *model) {
     parameter_list_free(&list);
 }
 
-// Batches of a step: of the whole in so many parts.
+// Runs a step with the whole batch in `parts` equal parts.
 static void run_step(Layer *model, int64_t parts) {
     int64_t samples = BATCHES * BATCH / parts;
     for (int64_t i = 0; i < parts; i++) {
@@ -60,7 +60,7 @@ static void run_step(Layer *model, int64_t parts) {
     }
 }
 
-// _i: bit 0: blocks run again; bit 1: the batch in four parts.
+// Bit 0 of _i: blocks run again; bit 1: the batch comes in four parts.
 START_TEST(gradients_are_pytorchs) {
     Layer *model = model_new(_i & 1);
     run_step(model, _i & 2 ? BATCHES : 1);
@@ -85,7 +85,7 @@ START_TEST(flops_are_those_of_pytorchs_counter) {
     ck_assert_uint_eq(flops_of(&cost), _i ? recomputed_flops : plain_flops);
     ck_assert_uint_eq(2 * cost.phase[PHASE_RECOMPUTE].macs,
                       _i ? recomputed_flops - plain_flops : 0);
-    // Where PyTorch stops early, the last product of each block is not in it.
+    // PyTorch's early stop leaves out the last product of each block.
     uint64_t last = (uint64_t)2 * 2 * BATCHES * BATCH * INNER * WIDTH;
     if (_i) ck_assert_uint_eq(flops_of(&cost) - last, early_stop_flops);
     tensor_free(x);

@@ -1,12 +1,12 @@
-// test_recurrent.c -- LSTM, GRU and RNN layers: PyTorch's values and gradients for a stack of two
-// that goes both ways, states that are given or not, costs, and what they refuse.
+// test_recurrent.c -- LSTM, GRU and RNN layers: PyTorch's values and gradients for a bidirectional
+// stack of two, given and absent states, costs, and refusals.
 #include "layers/cost.h"
 #include "layers/recurrent.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 
 // PyTorch 2.15, in float64: torch.nn.LSTM, GRU and RNN of 2 -> 2, two layers, bidirectional, batch
-// first, with the parameters, inputs and weights of the loss that are below.
+// first, with the parameters, inputs and loss weights below.
 static const float lstm_y[] = {0.18306861f, -0.23798054f,  -0.056255228f, -0.15826247f,
                                0.25529669f, -0.077182629f, 0.0055904259f, -0.15881171f,
                                0.29449025f, -0.027651364f, 0.10393559f,   -0.2246121f,
@@ -142,7 +142,7 @@ static void check(const Tensor *got, const float *want, const char *what) {
     harness_assert_close(values, want, got->numel, 2e-6, 4e-6, what);
 }
 
-// sum of t times (0, 1, 2 ... - less) / divisor
+// Returns the sum of t times (0, 1, 2 ... - less) / divisor.
 static Tensor *weighted(Tensor *t, int less, float divisor) {
     Tensor *by = made(tensor_shape(t), 1, 64, less, divisor);
     Tensor *sum = tensor_sum(tensor_mul(t, by), DIM_ALL, false);
@@ -219,9 +219,9 @@ START_TEST(states_that_are_left_out_are_zero) {
 }
 END_TEST
 
-// PyTorch's FlopCounterMode of nn.GRU(5, 7, 2, bidirectional) on (6, 3, 5): 49,896 and 88,704. Of
-// an LSTM, which its CPU runs as one call, it knows nothing: it has four gates to a GRU's three,
-// and a plain cell one.
+// PyTorch's FlopCounterMode of nn.GRU(5, 7, 2, bidirectional) on (6, 3, 5): 49,896 and 88,704. It
+// does not count an LSTM, which runs as one call on the CPU: an LSTM has four gates to a GRU's
+// three, and a plain cell one.
 START_TEST(costs_are_pytorchs_products) {
     RecurrentOptions options = recurrent_defaults();
     options.layers = 2;
@@ -267,7 +267,7 @@ START_TEST(what_does_not_fit_is_refused) {
     RecurrentOptions options = recurrent_defaults();
     ck_assert_ptr_null(lstm_new(0, 2, options));
     expect_error(STATUS_INVALID_ARGUMENT, "lstm_new: 0 -> 2, 1 layers");
-    ck_assert_ptr_null(lstm_new(2, (int64_t)1 << 62, recurrent_defaults())); // four of it are 0
+    ck_assert_ptr_null(lstm_new(2, (int64_t)1 << 62, recurrent_defaults())); // 4 x 2^62 wraps to 0
     expect_error(STATUS_INVALID_ARGUMENT, "sizes are 1 to 2^31 - 1");
     options.layers = 65;
     ck_assert_ptr_null(gru_new(1, 2, options));

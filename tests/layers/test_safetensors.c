@@ -1,5 +1,5 @@
-// test_safetensors.c -- weights as Python's safetensors reads and writes them; what does not fit a
-// model. Files that lie: test_safetensors_lies.c; writing that is interrupted: test_interrupted.c.
+// test_safetensors.c -- weights as Python's safetensors reads and writes them; files that do not
+// fit a model. test_safetensors_lies.c tests files that lie, test_interrupted.c interrupted writes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/work_folder.h"
 
-// make_files.py's: an embedding that has the weights of the head.
+// The model of make_files.py: an embedding that shares the head's weights.
 static Layer *tied_new(void) {
     Layer *model = sequential_new();
     layer_add_child(model, "head", linear_new(2, 3, false));
@@ -43,7 +43,7 @@ static Safetensors *open_bytes(const void *bytes, size_t size) {
 typedef struct KindCase {
     const char *name, *dtype;
     int64_t count;
-    const uint32_t *reals; // bits of the float32; NULL: not to be had
+    const uint32_t *reals; // bits of the float32; NULL: refused
     const int64_t *integers;
 } KindCase;
 static const KindCase kinds[] = {
@@ -64,7 +64,7 @@ static const KindCase kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-// NaN is any NaN; everything else is the same bit by bit.
+// NaN equals any NaN; everything else must agree bit by bit.
 static void expect_bits(const float *got, const uint32_t *want, int64_t n, const char *what) {
     for (int64_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -101,7 +101,7 @@ static void read_kind(const Safetensors *file, const KindCase *kind) {
     tensor_free(whole);
 }
 
-// FNV-1a of the bits; a NaN is any NaN.
+// FNV-1a of the bits; all NaNs hash alike.
 static uint64_t digest_of(const float *values, int64_t n) {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     for (int64_t i = 0; i < n; i++) {
@@ -172,11 +172,11 @@ START_TEST(every_kind_of_number_is_read_as_pytorch_converts_it) {
 END_TEST
 
 // ---- models ------------------------------------------------------------------------------------
-// Also of numbers that no tensor holds.
+// Bytes can be read even if they hold numbers that no tensor can.
 START_TEST(bytes_are_read_as_they_are_stored) {
     work_folder_begin();
     Safetensors *file = open_bytes(python_kinds, sizeof python_kinds - 1);
-    const char *end = python_kinds + sizeof python_kinds - 1; // tensors lie behind all else
+    const char *end = python_kinds + sizeof python_kinds - 1; // tensors come last
     for (int64_t i = safetensors_count(file) - 1; i >= 0; i--) {
         size_t size = (size_t)safetensors_entry(file, i)->bytes;
         char *bytes = malloc(size + 1);
@@ -215,7 +215,7 @@ START_TEST(a_tied_model_is_written_as_pytorch_writes_it_and_read_back) {
 }
 END_TEST
 
-// A file of the model's state, but with the named tensor replaced or (NULL) left out.
+// Writes the model's state, but with the named tensor replaced or (NULL) left out.
 static const char *write_with(Layer *model, const char *path, Tensor *instead) {
     ParameterList list;
     ck_assert_int_eq(layer_state(model, &list), STATUS_OK);
@@ -419,7 +419,7 @@ START_TEST(any_request_may_fail) {
         bool done = !safetensors_save(model, byte_file_path("ours")) &&
                     !safetensors_load(model, byte_file_path("ours"), (SafetensorsOptions){0});
         Safetensors *kinds_file = done ? safetensors_open(theirs) : NULL;
-        for (int i = 0; i < 4 && kinds_file; i++) // conversions
+        for (int i = 0; i < 4 && kinds_file; i++) // these need conversion
             tensor_free(
                 safetensors_tensor_new(kinds_file, safetensors_find(kinds_file, kinds[i].name)));
         safetensors_close(kinds_file);

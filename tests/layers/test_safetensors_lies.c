@@ -1,5 +1,5 @@
-// test_safetensors_lies.c -- safetensors files that are cut, stretched, or say what is not so: each
-// is refused with one line, and nothing that they promise is allocated.
+// test_safetensors_lies.c -- safetensors files that are cut, stretched, or inconsistent: each is
+// refused with one line, and nothing that they promise is allocated.
 #include <string.h>
 
 #include "layers/files/safetensors.h"
@@ -64,7 +64,7 @@ static const struct {
     {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0, "duplicate"},
     {"{\"a\\u0000b\":{}}", 0, "at byte"},
     {"{\"a\xff\":{}}", 0, "at byte"},
-    {"{\"\\u001b[2J\\n\":5}", 0, "'?[2J?'"}, // nothing for a terminal to act on
+    {"{\"\\u001b[2J\\n\":5}", 0, "'?[2J?'"}, // no control characters for a terminal
     {"{\"a\":{\"b\":{\"c\":1}}}", 0, "its header is not"},
     {"{\"a\":[[[[[[[[[[", 0, "its header is not"},
     {"[]", 0, "its header is not"},
@@ -97,7 +97,7 @@ START_TEST(a_header_that_is_too_long_takes_no_memory) {
         byte_file_expect_error(STATUS_FORMAT, "a header of");
     }
     uint8_t bytes[4096];
-    Safetensors *file = open_bytes(bytes, make_file("{}   ", 0, bytes)); // the least there is
+    Safetensors *file = open_bytes(bytes, make_file("{}   ", 0, bytes)); // the smallest valid file
     ck_assert_msg(file != NULL && safetensors_count(file) == 0, "%s", error_message());
     safetensors_close(file);
     work_folder_end();

@@ -36,7 +36,7 @@ START_TEST(warm_up_rises_linearly_then_the_kind_takes_over) {
     schedule.kind = SCHEDULE_STEP;
     schedule.period = 2;
     schedule.gamma = 0.1f;
-    ck_assert(schedule_rate(&schedule, 5) == 0.1f); // the second step after the warm-up
+    ck_assert(schedule_rate(&schedule, 5) == 0.1f); // second step after the warm-up
     float dropped = schedule_rate(&schedule, 6), want = 0.01f;
     harness_assert_close(&dropped, &want, 1, 0.0, 1e-6, "first drop");
 }
@@ -75,7 +75,7 @@ START_TEST(nesterov_follows_pytorch) {
     Tensor *p = tensor_from_floats_new(SHAPE(N), nesterov_start);
     Tensor *g = tensor_zeros_new(SHAPE(N)), *v = tensor_zeros_new(SHAPE(N));
     Tensor *state = tensor_from_floats_new(SHAPE(1), &rate);
-    for (int step = 0; step < STEPS; step++) { // of the sum of squares
+    for (int step = 0; step < STEPS; step++) { // clips by the sum of squares
         for (int i = 0; i < N; i++) gradient[i] = 2.0f * tensor_data(p)[i];
         tensor_write_floats(g, gradient);
         ck_assert_int_eq(tensor_sgd_step((Tensor *[]){state, p, g, v}, 1,
@@ -137,7 +137,7 @@ START_TEST(clipping_to_nothing_is_refused_and_nan_stays_visible) {
     ck_assert(isnan(tensor_data(x)[0])); // as in PyTorch: a NaN norm makes all NaN
     Layer *layer = linear_new(2, 1, true);
     Optimizer *optimizer = optimizer_new(layer, optimizer_defaults(OPTIMIZER_SGD));
-    ck_assert_int_eq(optimizer_clip_gradients(optimizer, 1.0f, NULL), STATUS_OK); // none is there
+    ck_assert_int_eq(optimizer_clip_gradients(optimizer, 1.0f, NULL), STATUS_OK); // no gradients
     ck_assert_int_eq(optimizer_clip_gradients(optimizer, -1.0f, NULL), STATUS_INVALID_ARGUMENT);
     ck_assert_str_eq(error_message(), "clip_norm: the largest norm is -1. HINT: above 0");
     error_clear();

@@ -1,5 +1,5 @@
-// test_train.c -- training steps: PyTorch's trajectories, repeatable bits, what a steady step
-// allocates, the state each optimizer keeps. The loop over a dataset is test_fit.c.
+// test_train.c -- training steps: PyTorch's trajectories, repeatable bits, allocations of a steady
+// step, the state each optimizer keeps. test_fit.c tests the loop over a dataset.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static void task_free(Task *task) {
 
 START_TEST(every_optimizer_lowers_the_loss) {
     Task task = small_task((OptimizerKind)_i);
-    if (_i == OPTIMIZER_LION) optimizer_set_learning_rate(task.optimizer, 0.001f); // few steps here
+    if (_i == OPTIMIZER_LION) optimizer_set_learning_rate(task.optimizer, 0.001f); // few steps
     double first = step(&task), last = first;
     for (int i = 0; i < 60; i++) last = step(&task);
     ck_assert_msg(last < 0.8 * first, "from %g to %g", first, last);
@@ -160,8 +160,8 @@ START_TEST(two_runs_with_one_seed_and_thread_count_give_the_same_bits) {
 }
 END_TEST
 
-// Products of up to 2^18 multiply-adds are not split; what is split here, the update of 33,000
-// weights, does not depend on where.
+// Products of up to 2^18 multiply-adds are not split. The update of 33,000 weights is split, but
+// its result does not depend on the places.
 START_TEST(the_number_of_threads_changes_no_bit_while_products_are_small) {
     static Trace one, many;
     train_with_threads(1, (OptimizerKind)_i, 110, 7, &one);
@@ -172,10 +172,10 @@ START_TEST(the_number_of_threads_changes_no_bit_while_products_are_small) {
 }
 END_TEST
 
-// OpenBLAS adds in another order in a block of another shape, so bigger products agree to rounding
-// only. Measured: within 8 steps no loss moved by more than 7e-8 of its size, one unit in the last
-// place; 7e-6 with RMSprop, whose first steps are ten times the rate in the gradient's sign,
-// however small that is.
+// OpenBLAS sums in another order in a block of another shape, so bigger products agree only up to
+// rounding. Measured: within 8 steps no loss moved by more than 7e-8 of its size, one unit in the
+// last place; by 7e-6 with RMSprop, whose first steps are ten times the rate in the gradient's
+// sign, however small the gradient is.
 START_TEST(the_number_of_threads_changes_large_products_by_rounding_only) {
     static Trace one, many;
     train_with_threads(1, (OptimizerKind)_i, 257, 130, &one);
@@ -219,7 +219,7 @@ START_TEST(state_takes_the_documented_bytes_per_parameter) {
     ck_assert_int_eq(live->category[MEM_GRADIENT], 4 * parameters);
     ck_assert_int_eq(live->category[MEM_OPTIMIZER], state_bytes[_i] * parameters);
     ck_assert_int_eq(live->category[MEM_ACTIVATION], 0);
-    ck_assert_int_eq(live->category[MEM_STAGING], counts ? 8 : 4); // rate (and t)
+    ck_assert_int_eq(live->category[MEM_STAGING], counts ? 8 : 4); // rate (and step count)
     ck_assert_int_eq(ledger_unaccounted(context_ledger()), 0);
     task_free(&task);
     ck_assert_int_eq(live->total, 0);
@@ -245,7 +245,7 @@ START_TEST(a_new_learning_rate_counts_from_the_next_step) {
 }
 END_TEST
 
-// Momentum 0 is plain SGD, and SGD has no momentum, whatever else the configuration says.
+// Momentum 0 is plain SGD, and SGD ignores the configured momentum.
 START_TEST(momentum_counts_for_momentum_only_and_may_be_zero) {
     double losses[3][4];
     for (int k = 0; k < 3; k++) {

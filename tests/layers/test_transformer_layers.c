@@ -1,6 +1,6 @@
-// test_transformer_layers.c -- the layers of an encoder and of a decoder against PyTorch's; what
-// they keep for backward beside the published formula; what they refuse. Whole models:
-// test_transformers.c.
+// test_transformer_layers.c -- encoder and decoder layers compared with PyTorch's; the bytes they
+// keep for backward compared with the published formula; refusals. test_transformers.c tests whole
+// models.
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ START_TEST(a_step_gives_pytorchs_numbers) {
 }
 END_TEST
 
-// As PyTorch's state_dict has them; the defaults are PyTorch's, too.
+// Names and defaults are those of PyTorch's state_dict.
 START_TEST(parts_are_called_as_pytorchs) {
     static const char *const names[2][14] = {
         {"self_attn", "linear1", "dropout", "linear2", "norm1", "norm2", "dropout1", "dropout2"},
@@ -110,7 +110,7 @@ START_TEST(parts_are_called_as_pytorchs) {
 }
 END_TEST
 
-// A stack hands its mask to each; and each sees it.
+// A stack hands its mask to each layer, and each layer uses it.
 START_TEST(a_stack_hands_on_its_mask) {
     TransformerLayerOptions options = small_options();
     Layer *stack = module_list_new(), *first = transformer_encoder_layer_new(options),
@@ -135,7 +135,7 @@ START_TEST(a_stack_hands_on_its_mask) {
 }
 END_TEST
 
-// ---- what is kept -------------------------------------------------------------------------------
+// ---- saved bytes --------------------------------------------------------------------------------
 enum { B = 2, S = 24, E = 32, HEADS = 4 };
 
 static int64_t kept_by(TransformerLayerOptions options) {
@@ -153,14 +153,14 @@ static int64_t kept_by(TransformerLayerOptions options) {
 }
 
 // Korthikanti et al. 2022 with 4 bytes a number: s b h (64 + 4 a s/h), with dropout s b h (66 + 9 a
-// s/h), of a layer with norms first and GELU. What PyTorch's layer, and so ours, keeps beside that:
-//   * mean and rstd of each norm's rows, 16 s b, which they leave out;
-//   * with dropout one more mask, of the wide features, 4 s b h: theirs drops nothing there. What
-//     it makes takes the place of GELU's result, which nobody reads any more.
-// And what it does not: x, which the sum in front of the first norm is not (it is a leaf, owned by
-// whoever gave it), 4 s b h. With ReLU the wide features are kept once, not before and behind the
-// activation: 16 s b h less, unless dropout changes them. Fused attention keeps its result and a
-// number for each row, not the scores.
+// s/h), for a layer with norms first and GELU. PyTorch's layer, and so ours, keeps in addition:
+// * mean and rstd of each norm's rows, 16 s b, which they leave out;
+// * with dropout one more mask, of the wide features, 4 s b h: theirs drops nothing there. The
+// dropped features replace GELU's result, which nobody reads any more.
+// It does not keep x, since no sum stands before the first norm (x is a leaf and belongs to the
+// caller), 4 s b h. With ReLU the wide features are kept once, not before and after the activation:
+// 16 s b h less, unless dropout changes them. Fused attention keeps its result and a number for
+// each row, not the scores.
 static int64_t published(TransformerLayerOptions options) {
     int64_t sb = S * B, h = E, a = HEADS;
     bool drops = options.dropout > 0.0f;
@@ -181,7 +181,7 @@ START_TEST(it_keeps_what_is_published) {
 }
 END_TEST
 
-// As much: the input of the last norm is kept, and not the result of a first one.
+// The bytes are equal: the last norm's input is kept instead of the first norm's result.
 START_TEST(with_norms_behind_it_keeps_as_much) {
     TransformerLayerOptions options = transformer_layer_defaults();
     options.by_formula = _i & 1;
@@ -191,7 +191,7 @@ START_TEST(with_norms_behind_it_keeps_as_much) {
 }
 END_TEST
 
-// In training each run drops others, in evaluation none does.
+// In training each run drops other elements; evaluation drops none.
 START_TEST(dropout_is_for_training) {
     TransformerLayerOptions options = small_options();
     options.dropout = 0.5f;
@@ -211,7 +211,7 @@ START_TEST(dropout_is_for_training) {
 }
 END_TEST
 
-// ---- what does not fit --------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------
 START_TEST(what_fits_no_layer_is_refused) {
     TransformerLayerOptions options = small_options();
     options.nhead = 4;

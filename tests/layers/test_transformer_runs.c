@@ -1,6 +1,6 @@
-// test_transformer_runs.c -- ViT, BERT, GPT-2 and LLaMA in use: how they begin and learn, that a
-// dry run foretells a step, that any request may fail, what they refuse. What they are and compute:
-// test_transformers.c.
+// test_transformer_runs.c -- ViT, BERT, GPT-2 and LLaMA in use: initial values and learning, dry
+// runs that predict a step, failing allocations, refusals. test_transformers.c tests shapes and
+// results.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
 
-// ---- how they begin -----------------------------------------------------------------------------
+// ---- initial values -----------------------------------------------------------------------------
 static double deviation_of(Layer *model, const char *layer, int parameter) {
     Layer *found = layer_find(model, layer);
     ck_assert_msg(found != NULL, "no layer %s", layer);
@@ -33,7 +33,7 @@ START_TEST(weights_begin_as_the_references) {
     expect_deviation(gpt2, "transformer.wte", 0, 0.02);
     expect_deviation(gpt2, "transformer.wpe", 0, 0.02);
     expect_deviation(gpt2, "transformer.h.7.attn.c_attn", 0, 0.02);
-    expect_deviation(gpt2, "transformer.h.7.attn.c_proj", 0, 0.005); // / sqrt(2 layers)
+    expect_deviation(gpt2, "transformer.h.7.attn.c_proj", 0, 0.005); // 0.02 / sqrt(2 layers)
     expect_deviation(gpt2, "transformer.h.0.mlp.c_proj", 0, 0.005);
     expect_deviation(gpt2, "transformer.h.0.mlp.c_fc", 1, 0.0);
     const Tensor *head = layer_find(gpt2, "lm_head")->parameters[0].tensor;
@@ -51,7 +51,7 @@ START_TEST(weights_begin_as_the_references) {
 }
 END_TEST
 
-// A text that repeats itself is soon known by heart.
+// The model soon learns a repeating text by heart.
 START_TEST(a_model_of_characters_learns) {
     enum { S = 16, WORDS = 5 };
     Gpt2Options o = {.vocab_size = WORDS, .context = S, .embed_dim = 16, .layers = 2, .heads = 2};
@@ -108,7 +108,7 @@ START_TEST(any_request_may_fail) {
 }
 END_TEST
 
-// ---- parts that left ----------------------------------------------------------------------------
+// ---- missing parts ------------------------------------------------------------------------------
 START_TEST(a_model_that_has_lost_a_part_says_so) {
     static const char *const vit[] = {"encoder.layers.encoder_layer_1", "", NULL};
     static const char *const bert[] = {"embeddings",
@@ -141,7 +141,7 @@ START_TEST(a_model_that_has_lost_a_part_says_so) {
 }
 END_TEST
 
-// ---- what does not fit --------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------
 START_TEST(tokens_that_do_not_fit_are_refused) {
     Layer *models[] = {gpt2_new(small_gpt2()), llama_new(small_llama()), bert_new(small_bert())};
     static const char *const places[] = {"transformer: GPT2Model: ", "model: LlamaModel: ",

@@ -1,7 +1,7 @@
 // test_transformers.c -- ViT, BERT, GPT-2 and LLaMA against torchvision and Hugging Face: names and
-// shapes of weights, parameters, products, and what a step of small ones gives; dry runs of all of
-// them. How they begin and what they refuse: test_transformer_runs.c; their layers by themselves:
-// test_transformer_layers.c.
+// shapes of weights, parameters, products, results of a step of small ones; dry runs of all of
+// them. test_transformer_runs.c tests initial values and refusals, test_transformer_layers.c single
+// layers.
 #include <string.h>
 
 #include "layers/cost.h"
@@ -12,7 +12,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/small_transformers.h"
 
-// ---- the published ones -------------------------------------------------------------------------
+// ---- published models ---------------------------------------------------------------------------
 static Gpt2Options gpt2_of(int64_t embed_dim, int64_t layers, int64_t heads) {
     Gpt2Options o = gpt2_defaults();
     o.embed_dim = embed_dim;
@@ -21,7 +21,7 @@ static Gpt2Options gpt2_of(int64_t embed_dim, int64_t layers, int64_t heads) {
     return o;
 }
 
-// As --list has them.
+// The models of --list.
 START_TEST(weights_and_products_are_the_references) {
     const TransformerFacts *facts = &transformer_facts[_i];
     context_set_device(device_meta());
@@ -43,8 +43,8 @@ START_TEST(weights_and_products_are_the_references) {
 }
 END_TEST
 
-// What parameters and products say nothing of: config.json of each, at Hugging Face (n_head or
-// num_attention_heads, num_key_value_heads, rope_theta, n_positions or max_position_embeddings).
+// Settings that parameters and products do not show: config.json of each, at Hugging Face (n_head
+// or num_attention_heads, num_key_value_heads, rope_theta, n_positions or max_position_embeddings).
 START_TEST(heads_are_those_of_their_configurations) {
     static const struct {
         const char *name;
@@ -71,7 +71,7 @@ START_TEST(heads_are_those_of_their_configurations) {
 }
 END_TEST
 
-// Forward and backward of the published figure, fused, by its formula, and in training alike.
+// Forward and backward have the published cost, fused, by the formula, and in training.
 START_TEST(gpt2_costs_what_is_published) {
     Gpt2Options options = gpt2_defaults();
     options.by_formula = _i == 1;
@@ -90,7 +90,7 @@ START_TEST(gpt2_costs_what_is_published) {
 }
 END_TEST
 
-// Per token and layer 12 e e + 2 s e multiply-adds, and e for each word of the vocabulary.
+// Multiply-adds per token: 12 e e + 2 s e for each layer, and e for each word of the vocabulary.
 START_TEST(one_of_175_billion_is_costed_in_a_dry_run) {
     enum { E = 12288, LAYERS = 96, S = 2048, WORDS = 50257 };
     Gpt2Options options = gpt2_of(E, LAYERS, 96);
@@ -112,14 +112,14 @@ START_TEST(one_of_175_billion_is_costed_in_a_dry_run) {
 }
 END_TEST
 
-// ---- what they compute --------------------------------------------------------------------------
+// ---- results ------------------------------------------------------------------------------------
 START_TEST(a_step_gives_the_references_numbers) {
     small_transformer_check(&small_transformers[_i / 2], _i % 2);
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 END_TEST
 
-// With token types and padding; the mask as a tokenizer gives it, and as floats.
+// With token types and padding; the mask as a tokenizer's integers, and as floats.
 START_TEST(bert_does_not_see_padding) {
     static const int64_t mask[] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
     Layer *model = bert_new(small_bert());
@@ -139,7 +139,7 @@ START_TEST(bert_does_not_see_padding) {
 }
 END_TEST
 
-// What comes later changes nothing before it; all else changes what comes later.
+// A later token changes no earlier result, and every other token changes the later results.
 START_TEST(later_tokens_are_not_seen) {
     enum { S = 7, WORDS = 11 };
     Layer *model = _i ? llama_new(small_llama()) : gpt2_new(small_gpt2());

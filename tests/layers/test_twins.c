@@ -1,5 +1,5 @@
-// test_twins.c -- what stands in for tensors and layers in a dry run: met wherever the originals
-// are reached from, changed in their place, and gone at the end.
+// test_twins.c -- the stand-ins for tensors and layers in a dry run: every path to an original
+// leads to its twin, changes go to the twin, and the twins are gone at the end.
 #include "layers/cost.h"
 #include "profiler/measure/profile.h"
 #include "tensor/shadow.h"
@@ -22,7 +22,7 @@ START_TEST(what_is_made_inside_is_as_if_no_dry_run_were_around) {
     ck_assert_ptr_eq(layer_here(model), layer_here(layer_here(model)));
     layer_train(inner, false);
     ck_assert(!inner->training);
-    Context *second = dry_run_begin(inner); // where that one is somebody else's, too
+    Context *second = dry_run_begin(inner); // here `inner` is an outside layer, too
     layer_train(inner, true);
     layer_train(model, false);
     ck_assert(!inner->training);
@@ -51,7 +51,7 @@ START_TEST(what_is_switched_inside_is_what_runs_inside) {
     layer_train(model, false);
     Tensor *twin = tensor_here(x);
     ck_assert_ptr_ne(twin, x);
-    ck_assert_ptr_eq(layer_forward(model, twin), twin); // dropout does nothing now
+    ck_assert_ptr_eq(layer_forward(model, twin), twin); // dropout is off now
     scope_close(scope);
     dry_run_end(context);
     ck_assert_ptr_nonnull(tensor_grad(x));
@@ -79,7 +79,7 @@ START_TEST(a_layer_that_leaves_its_parent_inside_is_a_child_outside) {
 }
 END_TEST
 
-// A layer that reaches another through a pointer of its own, and not as a child.
+// A layer that reaches another through a pointer of its own instead of a child.
 typedef struct Holder {
     Layer layer;
     Layer *held;
@@ -99,8 +99,8 @@ START_TEST(a_layer_behind_a_pointer_is_met_by_its_twin) {
     ck_assert_msg(layer_cost(layer, &x, 1, &cost) == STATUS_OK, "%s", error_message());
     ck_assert_uint_eq(cost.phase[PHASE_FORWARD].macs, 24);
     ck_assert_uint_eq(cost.phase[PHASE_BACKWARD_WEIGHT].macs, 24);
-    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD].elementwise_flops, 0); // of a bias: it is frozen
-    ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 0);             // no part of the model
+    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD].elementwise_flops, 0); // the bias is frozen
+    ck_assert_int_eq(cost.peak.category[MEM_PARAMETER], 0);             // not the model's own
     ck_assert(held->training);
     ck_assert(held->parameters[1].tensor->flags & TENSOR_LEAF_GRAD);
     tensor_free(x);
@@ -145,14 +145,14 @@ START_TEST(a_layer_that_changes_itself_changes_its_twin) {
     }
     expect_values(buffer, 5, 5, 5, 5, 5, 5, 5, 5);
     Layer *third = relu_new();
-    Context *context = dry_run_begin(second); // the same by the original's pointer
+    Context *context = dry_run_begin(second); // now through the original's pointer
     layer_add_child(second, "fc", linear_new(2, 3, true));
     layer_add_buffer(second, "count", tensor_full_new(SHAPE(1), 0.0f));
     ck_assert_int_eq(layer_here(second)->n_children, 1);
-    Layer *inner = sequential_new(); // what stands for another, adopted
+    Layer *inner = sequential_new(); // adopts another's twin
     layer_add_child(inner, "adopted", third);
     layer_free(inner);
-    layer_free(layer_here(second)->children[0]); // one that was added goes
+    layer_free(layer_here(second)->children[0]); // frees one that was added
     ck_assert_int_eq(layer_here(second)->n_children, 0);
     dry_run_end(context);
     ck_assert_ptr_null(third->parent);
@@ -185,7 +185,7 @@ START_TEST(a_profile_inside_is_of_twins_and_measures_nothing) {
 }
 END_TEST
 
-// Two parameters that look at one buffer: saved and counted once, as in the real run.
+// Two parameters that view one buffer: saved and counted once, as in the real run.
 START_TEST(views_of_one_buffer_are_views_of_one_twin) {
     Tensor *whole = tensor_normal_new(SHAPE(6, 4), 0.0f, 1.0f);
     Scope *scope = scope_open();
@@ -196,7 +196,7 @@ START_TEST(views_of_one_buffer_are_views_of_one_twin) {
     Tensor *twin = tensor_here(half);
     ck_assert_ptr_eq(twin->storage, tensor_here(whole)->storage);
     ck_assert_int_eq(twin->offset, 12);
-    ck_assert_int_eq(context->ledger->live.total, 0); // no business of the run
+    ck_assert_int_eq(context->ledger->live.total, 0); // not part of the run
     dry_run_end(context);
     tensor_free(half);
     tensor_free(whole);
@@ -204,7 +204,7 @@ START_TEST(views_of_one_buffer_are_views_of_one_twin) {
 }
 END_TEST
 
-// Inputs of the caller's and what it writes into: an op given where to put its result.
+// An op that writes its result into a tensor of the caller's, with inputs of the caller's.
 START_TEST(a_result_written_into_a_tensor_from_outside_stays_outside) {
     Tensor *x = tensor_full_new(SHAPE(3), -1.0f), *y = tensor_full_new(SHAPE(3), 7.0f), *given = y;
     Layer *model = relu_new();

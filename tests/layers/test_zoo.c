@@ -1,5 +1,5 @@
-// test_zoo.c -- networks by name: each is found and takes what its line says; a name that is none
-// has a nearest one, or not. What the networks are: test_models.c and test_transformers.c.
+// test_zoo.c -- networks by name: each is found and takes the shape that its line gives; a wrong
+// name may have a nearest one. test_models.c and test_transformers.c test the networks.
 #include <string.h>
 
 #include "layers/cost.h"
@@ -9,7 +9,7 @@
 START_TEST(each_name_is_found_and_is_nobody_elses) {
     int n = 0;
     for (const ZooModel *model; (model = zoo_at(n)); n++) {
-        ck_assert_ptr_eq(zoo_find(model->name), model); // the first of its name
+        ck_assert_ptr_eq(zoo_find(model->name), model); // no earlier one has its name
         ck_assert_ptr_nonnull(model->source);
         ck_assert_msg(
             (model->plain != NULL) + (model->by_name != NULL) + (model->by_form != NULL) == 1,
@@ -24,7 +24,7 @@ START_TEST(each_name_is_found_and_is_nobody_elses) {
 }
 END_TEST
 
-// One sample, by a dry run: the shape that its line says, and as many classes as are asked for.
+// A dry run of one sample: the shape that the line gives, and the requested number of classes.
 START_TEST(each_takes_what_its_line_says) {
     context_set_device(device_meta());
     for (int i = 0; zoo_at(i); i++) {

@@ -34,7 +34,7 @@ void page_read(PageTable *table, const char *name) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, mark, strlen(mark)) == 0)
             inside = true;
-        else if (inside && line[0] == '|' && at++ >= 2) // after the heading and its rule
+        else if (inside && line[0] == '|' && at++ >= 2) // skips the heading and its rule
             take_cells(table, line);
         else if (inside && line[0] != '|')
             inside = false;

@@ -27,7 +27,7 @@ static void layer_is(Sample *s, int i, const char *path, const char *type, doubl
     if (strcmp(type, "Linear") != 0) return;
     static const ReportPhase products[] = {REPORT_FORWARD, REPORT_BACKWARD_WEIGHT};
     layer->parameters = 1000;
-    for (int p = 0; p < 2; p++) { // half of the time is arithmetic at the peak
+    for (int p = 0; p < 2; p++) { // half of the time is arithmetic
         layer->phase[products[p]].cost.macs = 1;
         layer->phase[products[p]].roofline.compute_seconds =
             0.5 * layer->phase[products[p]].latency.statistics.median;
@@ -71,7 +71,7 @@ void sample_new(Sample *s) {
     sample_took(&s->layers[UPDATE].phase[REPORT_OPTIMIZER], 200e-6);
     p->totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 48000, .bytes_written = 36000};
     sample_took(&p->totals[REPORT_STEP], 1e-3);
-    p->totals[REPORT_STEP].ops = 20; // 6 of them forward
+    p->totals[REPORT_STEP].ops = 20; // 6 of them are forward
     for (int i = 0; i < LAYERS; i++) sample_judged(&s->layers[i], BOUND_COMPUTE, 0.7);
 }
 

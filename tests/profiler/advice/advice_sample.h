@@ -1,4 +1,4 @@
-// advice_sample.h -- a profile made by hand, with advice to be had, and what checks a piece of it.
+// advice_sample.h -- a profile made by hand that calls for advice, and a check of one piece of it.
 #ifndef TESTS_PROFILER_ADVICE_ADVICE_SAMPLE_H
 #define TESTS_PROFILER_ADVICE_ADVICE_SAMPLE_H
 
@@ -9,25 +9,25 @@
 
 enum { FC1, RELU1, FC2, RELU2, FC3, LOSS, UPDATE, LAYERS };
 
-typedef struct Sample { // what it holds is borrowed by the profile
+typedef struct Sample { // the profile borrows its contents
     ProfileLayer layers[LAYERS];
-    ProfileOp forward[LOSS]; // each layer's
+    ProfileOp forward[LOSS]; // one op for each layer
     Profile profile;
 } Sample;
 
-// A step of 1 ms: forward 300 us, backward 480 us, Adam 200 us, 20 us between ops; one op takes
-// 1 us to dispatch, and half of what products take is arithmetic at the peak.
+// A step of 1 ms: forward 300 us, backward 480 us, Adam 200 us, 20 us between ops. One op takes 1
+// us to dispatch, and half of the products' time is arithmetic at the peak.
 void sample_new(Sample *sample);
 void sample_took(ProfilePhase *phase, double seconds);
-void sample_judged(ProfileLayer *layer, Bound bound, double fraction); // of the roof
+void sample_judged(ProfileLayer *layer, Bound bound, double fraction); // fraction of the roof
 void sample_all_overhead(Sample *sample);
 
-// The piece whose text begins so; NULL: none does. Valid until the next call.
+// The piece of advice whose text begins with `begin`; NULL: none. Valid until the next call.
 const Advice *sample_find(const Sample *sample, const char *begin);
 
 typedef struct AdviceWanted {
-    const char *text, *check, *evidence; // a part of the evidence
-    double seconds;                      // NaN: NaN
+    const char *text, *check, *evidence; // evidence: a part of the text
+    double seconds;                      // NaN expects NaN
     int64_t bytes;
     bool worth;
 } AdviceWanted;

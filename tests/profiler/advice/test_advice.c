@@ -1,6 +1,6 @@
 // test_advice.c -- advice on the batch, the optimizer and fusing, on a profile made by hand: each
-// rule fires when it should, says what the arithmetic says, and keeps silent otherwise. And the
-// order.
+// rule fires when it should, says what the arithmetic gives, and otherwise keeps silent; and the
+// order of the advice.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ static const double no_time = (double)NAN;
 START_TEST(a_larger_batch_shares_the_optimizer_dispatch_and_what_lies_between_ops) {
     Sample s;
     sample_new(&s);
-    // Shared: 200 + 20 + 12 ops of 1 us = 232 us; 4 x 1000 / (232 + 4 x 768) = 1.21. At most: half
-    // of the products' 758 us, and a dispatch of the 6 phases of the rest: 605 us, 1.83.
+    // Shared by a batch: 200 + 20 + 12 ops of 1 us = 232 us; 4 x 1000 / (232 + 4 x 768) = 1.21.
+    // Bound: half of the products' 758 us, and a dispatch for each of 6 other phases: 605 us, 1.83.
     advice_check(
         sample_find(&s, "larger batch"),
         (AdviceWanted){
@@ -27,11 +27,11 @@ START_TEST(a_larger_batch_shares_the_optimizer_dispatch_and_what_lies_between_op
                                 "dispatch 0 s; per extra sample: 100 B", 0.75 * 220e-6, -19200,
                                 true});
     s.profile.batch = 1 << 23;
-    ck_assert_ptr_null(sample_find(&s, "larger batch")); // the flag goes no further
+    ck_assert_ptr_null(sample_find(&s, "larger batch")); // beyond the flag's largest value
 }
 END_TEST
 
-// Rounds of a few steps say more than what can be read off: 1.5 % on either side of them.
+// Measured rounds of a few steps beat the estimate: 1.5 % on either side of their range.
 START_TEST(what_was_looked_at_is_predicted_from_that) {
     Sample s;
     sample_new(&s);
@@ -47,28 +47,28 @@ START_TEST(what_was_looked_at_is_predicted_from_that) {
     s.profile.probes[PROBE_LARGER_BATCH] = (Probe){5, 0.965, 1.02, 0};
     advice = sample_find(&s, "larger batch");
     ck_assert_str_eq(advice->text, "larger batch: only -5% is sure, not worth it");
-    s.profile.probes[PROBE_LARGER_BATCH] = (Probe){5, 1.0, 1.2, 0}; // too far apart to tell
+    s.profile.probes[PROBE_LARGER_BATCH] = (Probe){5, 1.0, 1.2, 0}; // too wide a range to tell
     advice = sample_find(&s, "larger batch");
-    ck_assert(strstr(advice->text, "at least +21%") && !advice->apply[0]); // to 83 %: too wide
+    ck_assert(strstr(advice->text, "at least +21%") && !advice->apply[0]); // up to 83 %: too wide
     s.profile.probes[PROBE_SGD] = (Probe){3, 1.105, 1.117, 0};
     advice = sample_find(&s, "SGD");
     ck_assert_str_eq(advice->text, "SGD for Adam: +9-13%, -24.0 kB (other results!)");
     ck_assert_str_eq(advice->apply, "--optimizer sgd");
-    s.profile.threads = 2; // one of them is busy
+    s.profile.threads = 2; // only one is busy
     s.profile.probes[PROBE_FEWER_THREADS] = (Probe){5, 0.982, 1.007, 0};
     advice = sample_find(&s, "1 of 2 threads");
     ck_assert_str_eq(advice->text, "1 of 2 threads would do: -3 to +2% samples/s");
     ck_assert_str_eq(advice->apply, "--threads 1");
-    s.profile.probes[PROBE_FEWER_THREADS] = (Probe){5, 0.80, 0.81, 0}; // it would not
+    s.profile.probes[PROBE_FEWER_THREADS] = (Probe){5, 0.80, 0.81, 0}; // fewer threads are slower
     ck_assert_ptr_null(sample_find(&s, "1 of 2 threads"));
     s.profile.probes[PROBE_FEWER_THREADS] = (Probe){5, 0.99, 1.007, 0};
-    s.profile.others_share = 0.3; // who is idle says nothing while others have the cores
+    s.profile.others_share = 0.3; // if others use the cores, idle threads tell nothing
     ck_assert_ptr_null(sample_find(&s, "1 of 2 threads"));
 }
 END_TEST
 
-// What was tried, of layers that a flag can name: the words quote for a shell, what applies them
-// does not.
+// Recomputing was tried on layers that a flag can name: the text quotes for a shell, the applied
+// arguments do not.
 START_TEST(recomputing_tells_its_price) {
     Sample s;
     sample_new(&s);
@@ -120,7 +120,7 @@ START_TEST(sgd_moves_three_arrays_of_seven_or_five) {
         const char *name, *text, *evidence;
         double saved;
         int64_t bytes;
-        uint64_t moved; // of 12,000 bytes an array
+        uint64_t moved; // an array has 12,000 bytes
     } cases[] = {
         {"Adam", "SGD for Adam: -114 us, -24.0 kB (other results!)", "moves 7", 4 / 7.0, 24000,
          84000},
@@ -129,7 +129,7 @@ START_TEST(sgd_moves_three_arrays_of_seven_or_five) {
         {"Momentum", "SGD for Momentum: -80.0 us, -12.0 kB (other results!)", "moves 5", 2 / 5.0,
          12000, 60000},
         {"Lion", "SGD for Lion: -80.0 us, -12.0 kB (other results!)", "moves 5", 2 / 5.0, 12000,
-         60008}, // and a learning rate
+         60008}, // plus the learning rate
     };
     Sample s;
     sample_new(&s);
@@ -141,9 +141,9 @@ START_TEST(sgd_moves_three_arrays_of_seven_or_five) {
                      (AdviceWanted){cases[i].text, "--optimizer sgd", cases[i].evidence,
                                     cases[i].saved * 200e-6, cases[i].bytes, true});
     }
-    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 36008}; // SGD's own
+    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 36008}; // SGD's own traffic
     ck_assert_ptr_null(sample_find(&s, "SGD"));
-    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 60000}; // without state
+    s.profile.totals[REPORT_OPTIMIZER].cost = (OpCost){.bytes_read = 60000}; // it has no state
     s.profile.measured.peak.category[MEM_OPTIMIZER] = 0;
     ck_assert_ptr_null(sample_find(&s, "SGD"));
 }
@@ -169,7 +169,7 @@ START_TEST(fusing_saves_at_most_the_activations_forward) {
     sample_new(&s);
     s.layers[RELU1].phase[REPORT_FORWARD].cost =
         (OpCost){.bytes_read = 5000, .bytes_written = 5000};
-    // 4 us, and 2 of the 20 ops between which 20 us lie
+    // 4 us of ReLU, plus 2 of the 20 ops that share 20 us between ops
     advice_check(
         sample_find(&s, "fusing"),
         (AdviceWanted){"fusing ReLU: at most 0.6%, not worth it", "--fuse",
@@ -179,7 +179,7 @@ START_TEST(fusing_saves_at_most_the_activations_forward) {
     advice_check(sample_find(&s, "fusing"),
                  (AdviceWanted){"fusing ReLU into products: at most -24.0 us", "--fuse", "22.0 us",
                                 22e-6 + 2e-6, 0, true});
-    s.profile.fixed_layers = true; // as of profile_model, whose --fuse is another
+    s.profile.fixed_layers = true; // a profile_model run, where --fuse differs
     ck_assert_ptr_null(sample_find(&s, "fusing"));
 }
 END_TEST
@@ -195,12 +195,12 @@ START_TEST(only_an_activation_right_after_a_linear_layer_can_be_fused) {
         s.forward[RELU1].record.op = op_activation_at(i);
         ck_assert_ptr_nonnull(sample_find(&s, "fusing ReLU: at most "));
     }
-    s.forward[FC1].record.params.activation = &op_relu; // it has one already
+    s.forward[FC1].record.params.activation = &op_relu; // it has an activation already
     ck_assert_ptr_null(sample_find(&s, "fusing"));
 }
 END_TEST
 
-// ---- all of it ---------------------------------------------------------------------------------
+// ---- all rules ---------------------------------------------------------------------------------
 START_TEST(what_saves_most_comes_first_and_what_is_not_worth_it_last) {
     Sample s;
     Advice advice[ADVICE_MOST];
@@ -231,7 +231,7 @@ START_TEST(the_least_of_too_many_is_left_out) {
     s.profile.totals[REPORT_STEP].roofline = (Roofline){.judged = true, .roof_fraction = 0.9};
     s.profile.measured.peak.category[MEM_ACTIVATION] = s.profile.measured.peak.total *= 2;
     s.profile.unattributed_seconds = 100e-6;
-    ck_assert_int_eq(advice_find(&s.profile, advice), ADVICE_MOST); // all rules, but for waiting
+    ck_assert_int_eq(advice_find(&s.profile, advice), ADVICE_MOST); // all rules except waiting
     ck_assert_str_eq(advice[ADVICE_MOST].text, "");
     for (int i = 0; i < ADVICE_MOST; i++) ck_assert(!strstr(advice[i].text, "data"));
 }

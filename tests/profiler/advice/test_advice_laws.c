@@ -1,5 +1,5 @@
-// test_advice_laws.c -- what holds for advice on any profile, made up or real: no more is promised
-// than was measured, every piece cites numbers, and its section fits 80 columns.
+// test_advice_laws.c -- rules for advice on any profile, made up or real: it promises no more than
+// was measured, every piece cites numbers, and the section fits 80 columns.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
 
-// ---- any piece, any section --------------------------------------------------------------------
+// ---- every piece, every section ----------------------------------------------------------------
 static void check_words(const char *text, size_t size, const char *what) {
     size_t length = strlen(text);
     ck_assert_msg(length > 0 && length + 1 < size, "%s is empty or cut: %s", what, text);
@@ -19,8 +19,8 @@ static void check_words(const char *text, size_t size, const char *what) {
                   what, text);
 }
 
-// The parts of the step that a piece may change, whichever it is, are in the step (but for waiting,
-// which lies between two); half of a time is never more than it.
+// The time that a piece may save is part of the step (or, for waiting, lies between two steps), so
+// it is at most that time.
 static void check_piece(const Profile *profile, const Advice *advice) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     check_words(advice->text, sizeof(advice->text), "text");
@@ -61,9 +61,9 @@ static void check_section(const Profile *profile, int found, int worth) {
     int refused = found - worth;
     ck_assert_int_eq(lines == 0, found == 0);
     if (found > 0) {
-        ck_assert_int_ge(lines, 3); // an empty one, the heading, and one of advice
+        ck_assert_int_ge(lines, 3); // empty line, heading, one piece
         ck_assert_int_le(lines, 6);
-        ck_assert_int_eq(lines - 2 - numbered > 0, refused > 0); // one refusal at least is said
+        ck_assert_int_eq(lines - 2 - numbered > 0, refused > 0); // it gives a refusal
         int most = refused > 0 ? 3 : 4;
         ck_assert_int_ge(numbered, worth < most ? worth : most);
     }
@@ -86,10 +86,10 @@ static int check_advice(const Profile *profile) {
 static RandomState dice;
 
 static double uniform(void) { return (double)random_next_below(&dice, 1 << 30) / (1 << 30); }
-static double between(double least, double most) { // as likely in each decade
+static double between(double least, double most) { // log-uniform
     return least * pow(most / least, uniform());
 }
-static double odd_seconds(double like) { // sometimes not there, or no sensible number
+static double odd_seconds(double like) { // sometimes missing, or no sensible number
     static const double odd[] = {(double)NAN, 0.0, -1e-3, 1e-300, (double)INFINITY};
     return uniform() < 0.1 ? odd[random_next_below(&dice, 5)] : like * between(0.001, 2.0);
 }
@@ -98,7 +98,7 @@ static const char *one_of(const char *const *names, int n) {
 }
 
 static void random_phase(ProfilePhase *phase, double step) {
-    if (uniform() < 0.2) return; // it did not happen
+    if (uniform() < 0.2) return; // this phase did not happen
     phase->ops = random_next_below(&dice, 5);
     phase->cost.macs = uniform() < 0.5 ? (uint64_t)between(1.0, 1e15) : 0;
     phase->cost.bytes_read = (uint64_t)between(1.0, 1e17);
@@ -176,7 +176,7 @@ START_TEST(whatever_the_profile_says_advice_is_bounded_cited_ordered_and_fits) {
         random_profile(&profile, layers);
         pieces[check_advice(&profile)]++;
     }
-    for (int n = 0; n < ADVICE_MOST; n++) // all at once contradict each other
+    for (int n = 0; n < ADVICE_MOST; n++) // all at once would contradict each other
         ck_assert_msg(pieces[n] > 0, "never %d pieces", n);
 }
 END_TEST
@@ -223,7 +223,7 @@ static int64_t bytes_of(const Profile *profile, const char *flag) {
     return 0;
 }
 
-// Bytes can be checked to the last one: the same net with what the advice says.
+// Bytes can be checked exactly: profile the same net with the advice applied.
 START_TEST(predicted_bytes_are_those_that_following_the_advice_saves) {
     Net net = net_random(_i), follows = net;
     Profile before = net_profile(&net, 3);
@@ -232,7 +232,7 @@ START_TEST(predicted_bytes_are_those_that_following_the_advice_saves) {
     int64_t saved = before.measured.peak.total - after.measured.peak.total;
     int64_t predicted = bytes_of(&before, "--optimizer sgd");
     ck_assert_msg(predicted == 0 || llabs(saved - predicted) <= 16, "SGD: %lld, predicted %lld",
-                  (long long)saved, (long long)predicted); // a counter of steps goes, too
+                  (long long)saved, (long long)predicted); // the step counter goes, too
     profile_free(&after);
     follows = net;
     follows.batch = 4 * net.batch;

@@ -26,13 +26,13 @@ START_TEST(fewer_layers_where_overhead_takes_most_of_the_step) {
                                 "overhead-bound layers "
                                 "and the time between ops are 100%",
                                 56e-6, 0, true});
-    s.layers[FC2].parameters = 0; // two layers are left: there is nothing to merge
+    s.layers[FC2].parameters = 0; // two layers are left: nothing to merge
     ck_assert_ptr_null(sample_find(&s, "fewer"));
     s.layers[FC2].parameters = 1000;
     s.profile.fixed_layers = true;
     ck_assert_ptr_null(sample_find(&s, "fewer"));
     s.profile.fixed_layers = false;
-    sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.6); // half of the step
+    sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.6); // 50 % of the step
     sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.6);
     ck_assert_ptr_null(sample_find(&s, "fewer"));
 }
@@ -43,7 +43,7 @@ START_TEST(a_layer_far_from_its_roof_is_named) {
     sample_new(&s);
     sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.3);
     sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.1);
-    // 500 us, of which 30 % is 150 us, and that is 50 % of 300 us
+    // 500 us, of which 30 % is 150 us, which is 50 % of 300 us
     advice_check(sample_find(&s, "fc"),
                  (AdviceWanted){"fc1: 50% of the step, 30% of its roof: why?", "--explain fc1",
                                 "500 us, its roof allows 150 us; at 50% of it 200 us less", 200e-6,
@@ -61,9 +61,9 @@ START_TEST(a_layer_far_from_its_roof_is_named) {
     }
     sample_judged(&s.layers[FC1], BOUND_COMPUTE, 0.7);
     ck_assert_ptr_nonnull(sample_find(&s, "fc2: 22% of the step, 10%"));
-    sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.46); // 17.6 us from its half: too little
+    sample_judged(&s.layers[FC2], BOUND_MEMORY, 0.46); // only 17.6 us above half: too little
     ck_assert_ptr_null(sample_find(&s, "fc2"));
-    sample_judged(&s.layers[FC2], BOUND_OVERHEAD, 0.1); // its roof is not what it waits for
+    sample_judged(&s.layers[FC2], BOUND_OVERHEAD, 0.1); // the roof is not its limit
     ck_assert_ptr_null(sample_find(&s, "fc2"));
     sample_judged(&s.layers[FC3], BOUND_MEMORY, 0.1); // 3.7 % of the step
     ck_assert_ptr_null(sample_find(&s, "fc3"));
@@ -104,7 +104,7 @@ START_TEST(the_flag_that_explains_a_layer_matches_its_path) {
         char pattern[64];
         snprintf(pattern, sizeof(pattern), "%s", advice->check + strlen("--explain "));
         size_t length = strlen(pattern);
-        if (pattern[0] == '\'') { // as a shell reads it
+        if (pattern[0] == '\'') { // quoted, as for a shell
             ck_assert(length > 2 && pattern[length - 1] == '\'');
             pattern[length - 1] = '\0';
             memmove(pattern, pattern + 1, length - 1);
@@ -115,7 +115,7 @@ START_TEST(the_flag_that_explains_a_layer_matches_its_path) {
 }
 END_TEST
 
-// As typed into a shell it is understood; an inference has no steps of training to trace.
+// The printed flag works when typed into a shell; an inference has no training steps to trace.
 START_TEST(the_flag_that_asks_for_the_slowest_layer_can_be_typed) {
     static const struct {
         const char *path, *says;
@@ -150,7 +150,7 @@ START_TEST(the_flag_that_asks_for_the_slowest_layer_can_be_typed) {
 }
 END_TEST
 
-// What keeps the report from saying where to start keeps it from predicting.
+// Noise that keeps the report from saying where to start also keeps it from predicting.
 START_TEST(nothing_is_predicted_from_noise) {
     Net net = net_random(4);
     Profile profile = net_profile(&net, 2);
@@ -203,9 +203,9 @@ START_TEST(idle_threads_are_not_needed) {
     static const struct {
         int threads;
         double busy;
-        const char *flag; // NULL: keeps silent
+        const char *flag; // NULL: no advice
     } cases[] = {{2, 1.02, "--threads 1"}, {2, 1.2, NULL}, {2, 2.0, NULL}, {8, 2.9, "--threads 3"},
-                 {8, 7.6, NULL},           {1, 1.0, NULL}, {2, 0.1, NULL}, // others had the cores
+                 {8, 7.6, NULL},           {1, 1.0, NULL}, {2, 0.1, NULL}, // others use the cores
                  {4, (double)NAN, NULL}};
     Sample s;
     sample_new(&s);
@@ -223,7 +223,7 @@ START_TEST(idle_threads_are_not_needed) {
     s.profile.threads = 2;
     s.profile.cpu_seconds = 1.02e-3;
     ck_assert_str_eq(sample_find(&s, "1 of 2")->check, "--threads 1");
-    s.profile.probes[PROBE_FEWER_THREADS] = (Probe){0}; // nobody has tried it
+    s.profile.probes[PROBE_FEWER_THREADS] = (Probe){0}; // fewer threads were not tried
     ck_assert_ptr_null(sample_find(&s, "1 of 2"));
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(waiting_for_data_is_told_where_it_was_measured) {
                        "49.0 us after it is asked for, beside a step of 1.00 ms (50 waits)", 49e-6,
                        0, false});
     s.profile.data_wait.statistics.median = 60e-6;
-    s.profile.threads = 2; // one of two threads is worth more than that
+    s.profile.threads = 2; // here one of two threads matters more
     advice_check(sample_find(&s, "data"), (AdviceWanted){"data loading: at most 6%, not worth it",
                                                          "--threads 1", "60.0", 60e-6, 0, false});
     s.profile.threads = 32;

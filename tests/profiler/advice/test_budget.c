@@ -1,5 +1,5 @@
-// test_budget.c -- the largest batch that fits, found by dry runs, against walks over all batches
-// and against real steps. Where there is no real step, and what stays: test_budget_faults.c.
+// test_budget.c -- the largest batch that fits, found by dry runs, compared with walks over all
+// batches and with real steps. test_budget_faults.c: no real steps, side effects.
 #include "profiler/advice/budget.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/nets.h"
@@ -28,7 +28,7 @@ static int64_t measured_peak(NetTask *task, OptimizerConfig config) {
 }
 
 // ---- the search ------------------------------------------------------------------------------
-// Every budget around every peak of the batches up to 40, each peak that of a real step.
+// Tries every budget around every peak of the batches up to 40, each peak that of a real step.
 START_TEST(the_largest_batch_is_the_one_that_a_walk_finds) {
     enum { MOST = 40 };
     Net net = net_random(_i);
@@ -41,7 +41,7 @@ START_TEST(the_largest_batch_is_the_one_that_a_walk_finds) {
         ck_assert_int_gt(peak[net.batch], peak[net.batch - 1]);
         net_task_free(&task);
     }
-    net.batch = 1 + _i % 7; // whatever x has
+    net.batch = 1 + _i % 7; // x may have any batch
     NetTask task = net_task_new(&net);
     for (int64_t batch = 0; batch <= MOST; batch++) {
         const int64_t budgets[] = {peak[batch], (peak[batch] + peak[batch + 1]) / 2,
@@ -59,7 +59,7 @@ START_TEST(the_largest_batch_is_the_one_that_a_walk_finds) {
 }
 END_TEST
 
-// y = x * scale, so that no matrix product limits the rows to 2^31.
+// The layer y = x * scale, so that no matrix product limits the rows to 2^31.
 static Tensor *scale(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     return tensor_mul(in[0], self->parameters[0].tensor);
@@ -83,7 +83,7 @@ START_TEST(any_budget_is_searched_up_to_more_bytes_than_there_are) {
 }
 END_TEST
 
-static int forwards; // of the layer below
+static int forwards; // forwards of the layer below
 
 static Tensor *count_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
@@ -104,7 +104,7 @@ START_TEST(five_dry_runs_are_the_rule_and_eight_the_most) {
             forwards = 0;
             largest(&task, optimizer_defaults(net.optimizer), ((int64_t)1 << power) + 777, false);
             ck_assert_msg(forwards <= 2 * 8, "seed %d, 2^%d: %d", seed, power, forwards / 2);
-            runs += forwards / 2; // a dry run takes two steps
+            runs += forwards / 2; // two steps per dry run
         }
         net_task_free(&task);
     }
@@ -112,7 +112,7 @@ START_TEST(five_dry_runs_are_the_rule_and_eight_the_most) {
 }
 END_TEST
 
-// A matrix product of 2^31 rows, or more FLOPs than 64 bits count: long before 2^60 bytes are full.
+// A matrix product of 2^31 rows, or more FLOPs than 64 bits hold: long before 2^60 bytes are full.
 START_TEST(what_cannot_be_counted_does_not_fit) {
     context_set_device(device_meta());
     const int64_t width = _i ? 1 << 16 : 20;
@@ -161,7 +161,7 @@ START_TEST(each_optimizer_takes_what_was_predicted) {
 }
 END_TEST
 
-// (batch, 3, 4) -> (batch, 12)
+// Reshapes (batch, 3, 4) to (batch, 12).
 static Tensor *flatten(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     return tensor_reshape(in[0], SHAPE(in[0]->shape.dims[0], 12));
@@ -190,17 +190,17 @@ END_TEST
 
 START_TEST(a_frozen_parameter_and_tensors_alive_beside_make_no_difference_to_the_agreement) {
     Net net = net_random(_i);
-    net.options.bias = true; // which is not frozen
+    net.options.bias = true; // the bias stays trainable
     NetTask task = net_task_new(&net), other = net_task_new(&net);
     Optimizer *optimizer = optimizer_new(other.model, optimizer_defaults(OPTIMIZER_ADAM));
     Tensor *beside = tensor_zeros_new(SHAPE(12345));
-    measured_peak(&other, optimizer_defaults(OPTIMIZER_SGD)); // so that it has gradients, too
+    measured_peak(&other, optimizer_defaults(OPTIMIZER_SGD)); // leaves it with gradients, too
     for (int frozen = 0; frozen < 2; frozen++) {
         tensor_requires_grad(task.model->children[0]->parameters[0].tensor, !frozen);
         Budget budget = largest(&task, optimizer_defaults(net.optimizer), 300000, true);
         ck_assert_int_ge(budget.batch, 1);
         ck_assert_int_eq(budget.measured_bytes, budget.peak_bytes);
-        measured_peak(&task, optimizer_defaults(net.optimizer)); // next time there are gradients
+        measured_peak(&task, optimizer_defaults(net.optimizer)); // leaves gradients behind
     }
     tensor_free(beside);
     optimizer_free(optimizer);

@@ -1,5 +1,5 @@
-// test_budget_faults.c -- a budget where no real step is to be had, with wrong arguments and
-// without memory; and that asking leaves everything as it was.
+// test_budget_faults.c -- a budget where no real step is possible, with wrong arguments and without
+// memory; and that the search leaves everything as it was.
 #include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ static Budget largest(const NetTask *task, OptimizerConfig config, int64_t bytes
     return budget;
 }
 
-// ---- where there is no real step -------------------------------------------------------------
+// ---- without real steps ----------------------------------------------------------------------
 START_TEST(on_meta_all_is_predicted_and_nothing_measured) {
     Net net = net_random(_i);
     NetTask real = net_task_new(&net);
@@ -34,7 +34,7 @@ START_TEST(on_meta_all_is_predicted_and_nothing_measured) {
     context_set_device(device_meta());
     NetTask meta = net_task_new(&net);
     Budget got = largest(&meta, config, 400000, true);
-    // Both need data.
+    // The model and x both need data for a real step.
     ck_assert(!budget_largest_batch(&(BudgetTask){.model = meta.model, .x = real.x}, config, 400000,
                                     true, &half));
     ck_assert_mem_eq(&half, &got, sizeof got);
@@ -52,7 +52,7 @@ START_TEST(on_meta_all_is_predicted_and_nothing_measured) {
 }
 END_TEST
 
-// More than this machine has; and what the system refuses, below.
+// More memory than this machine has; the next test has a request that the system refuses.
 START_TEST(what_the_machine_has_no_memory_for_is_not_verified) {
     Net net = net_random(_i);
     NetTask task = net_task_new(&net);
@@ -72,7 +72,7 @@ START_TEST(what_the_system_refuses_is_not_verified) {
     NetTask task = net_task_new(&net);
     OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
     context_set_threads(1);
-    Budget before = largest(&task, config, 16 << 20, true); // the BLAS takes its own memory here
+    Budget before = largest(&task, config, 16 << 20, true); // here the BLAS takes its memory
     ck_assert_int_eq(before.measured_bytes, before.peak_bytes);
     FILE *statm = fopen("/proc/self/statm", "r");
     unsigned long pages = 0;
@@ -85,7 +85,7 @@ START_TEST(what_the_system_refuses_is_not_verified) {
     Budget budget = largest(&task, config, 200 << 20, true);
     ck_assert_int_eq(budget.measured_bytes, -1);
     ck_assert_int_eq(expect_live_bytes(), live);
-    ck_assert_int_eq(context_ledger()->cached_bytes, 0); // nor is it hoarded
+    ck_assert_int_eq(context_ledger()->cached_bytes, 0); // nor does the cache keep it
     budget = largest(&task, config, 1 << 20, true);
     ck_assert_int_eq(budget.measured_bytes, budget.peak_bytes);
     net_task_free(&task);
@@ -105,7 +105,7 @@ START_TEST(a_loss_that_is_not_finite_is_not_stepped_on) {
 }
 END_TEST
 
-// ---- what stays ------------------------------------------------------------------------------
+// ---- side effects ----------------------------------------------------------------------------
 typedef struct Snapshot {
     float *weights;
     int64_t count;
@@ -148,7 +148,7 @@ static bool modes_are(const Layer *model, bool training, bool of_first) {
 START_TEST(weights_modes_and_random_state_stay_and_gradients_unless_verified) {
     Net net = net_random(_i);
     NetTask task = net_task_new(&net);
-    largest(&task, optimizer_defaults(OPTIMIZER_SGD), 300000, true); // makes gradients
+    largest(&task, optimizer_defaults(OPTIMIZER_SGD), 300000, true); // leaves gradients
     Tensor *grad = task.model->children[0]->parameters[0].tensor->grad;
     tensor_fill(grad, 7.0f);
     MemoryUse peak = context_ledger()->peak;
@@ -162,7 +162,7 @@ START_TEST(weights_modes_and_random_state_stay_and_gradients_unless_verified) {
                          STATUS_OK);
         largest(&task, optimizer_defaults(net.optimizer), 300000, verify);
         ck_assert(modes_are(task.model, _i % 2, _i / 2 % 2));
-        check_same(&before, task.model, true); // and no gradient was made or freed
+        check_same(&before, task.model, true); // no gradient was made or freed
         ck_assert(verify || tensor_data(grad)[0] == 7.0f);
         if (!verify) ck_assert_mem_eq(&context_ledger()->peak, &peak, sizeof peak);
     }
@@ -255,8 +255,8 @@ START_TEST(wrong_arguments_are_refused_and_the_model_is_as_before) {
 END_TEST
 
 // ---- memory runs out -------------------------------------------------------------------------
-// With the n-th request failing, in a context of its own; false when there are fewer. A refused
-// prediction is an error; a refused real step is only not verified.
+// Fails the n-th allocation in a context of its own; false when there are fewer. A failed
+// prediction is an error; a failed real step is only not verified.
 static bool fail_at(OptimizerKind kind, uint64_t n, Budget want, int64_t *unverified) {
     Context *context = context_new();
     context_push(context);

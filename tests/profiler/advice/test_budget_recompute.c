@@ -1,5 +1,5 @@
-// test_budget_recompute.c -- which layers are chosen to run again so that a step fits, against
-// every other set of them and against real steps. What recomputing does is test_recompute_nets.c's.
+// test_budget_recompute.c -- the choice of layers to run again so that a step fits, compared with
+// every other set of them and with real steps. test_recompute_nets.c tests recomputing itself.
 #include "layers/containers.h"
 #include "layers/recurrent.h"
 #include "profiler/advice/budget.h"
@@ -20,7 +20,7 @@ static Layer *block_new(int64_t inner, bool norm) {
     return block;
 }
 
-// So many blocks of different widths, and what tells classes apart.
+// A model of `blocks` blocks of different widths, and a classifier.
 static Layer *model_new(int blocks, RandomState *random) {
     context_seed(3);
     Layer *model = sequential_new();
@@ -68,7 +68,7 @@ static RecomputeChoice choose(const Trial *trial, int64_t bytes) {
     return choice;
 }
 
-// A real step as it is marked: predicted = measured.
+// A real step with the current marks: predicted = measured.
 static Profile run(const Trial *trial) {
     Profile profile;
     ProfileOptions options = {.warmup = 2, .iterations = 1, .accumulate = trial->task.accumulate};
@@ -98,7 +98,7 @@ static unsigned marked_set(const Layer *model) {
 }
 
 // ---- against every set -------------------------------------------------------------------------
-typedef struct Sets { // of the blocks, each with its real step
+typedef struct Sets { // all sets of blocks, with their real steps
     int64_t peak[1 << MOST_BLOCKS];
     uint64_t flops[1 << MOST_BLOCKS];
     unsigned count;
@@ -143,7 +143,7 @@ static void check_choice(const Trial *trial, const Sets *sets, int64_t bytes) {
     for (unsigned i = 0; i + 1 < (unsigned)trial->model->n_children; i++)
         ck_assert_msg(!(set >> i & 1) || sets->peak[set & ~(1u << i)] > room,
                       "block %u could be spared", i);
-    // Not promised, but true of these: what is run again is at most a tenth above the least.
+    // Not promised, but true here: recomputed FLOPs are at most a tenth above the least.
     ck_assert_uint_le(10 * (choice.flops - sets->flops[0]),
                       11 * (fewest_flops(sets, room) - sets->flops[0]));
 }
@@ -157,12 +157,12 @@ START_TEST(a_choice_fits_as_a_real_step_does_and_none_of_it_could_be_spared) {
     check_choice(&trial, &sets, least - 1);
     for (int i = 0; i <= 8; i++) check_choice(&trial, &sets, least + i * (most - least) / 8);
     check_choice(&trial, &sets, most + 1);
-    ck_assert_uint_eq(marked_set(trial.model), 0); // nothing is needed
+    ck_assert_uint_eq(marked_set(trial.model), 0); // nothing needs recomputing
     trial_free(&trial);
 }
 END_TEST
 
-// ---- what cannot be run again ------------------------------------------------------------------
+// ---- layers that cannot be run again -----------------------------------------------------------
 static Tensor *write_input(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *y = layer_forward(self->children[0], in[0]);
@@ -180,7 +180,7 @@ static Tensor *copy_input(Layer *self, Tensor *const in[], int n_in) {
 }
 static const LayerType copy_type = {.name = "Copy", .size = sizeof(Layer), .forward = copy_input};
 
-// It writes into what it is given, so its inside alone can be run again; the others can.
+// The layer writes into its input, so only its inside can be run again; the others can.
 START_TEST(a_layer_that_cannot_be_run_again_is_left_out_and_told) {
     Layer *model = sequential_new(), *writer = layer_new(&writer_type), *inside = sequential_new();
     layer_append(model, block_new(50, false));
@@ -203,7 +203,7 @@ START_TEST(a_layer_that_cannot_be_run_again_is_left_out_and_told) {
 }
 END_TEST
 
-// It keeps far more than its input and is one layer: nothing but itself can be marked.
+// Each LSTM keeps far more than its input and has no children: only the LSTM itself can be marked.
 START_TEST(a_layer_without_children_may_be_worth_it) {
     Layer *model = sequential_new();
     layer_append(model, lstm_new(WIDTH, 40, recurrent_defaults()));
@@ -222,8 +222,8 @@ START_TEST(a_layer_without_children_may_be_worth_it) {
 }
 END_TEST
 
-// All layers together take more than the first alone: what was found on the way to the lowest peak
-// fits, and says so.
+// Recomputing all layers takes more than recomputing the first alone: a set found before the lowest
+// peak fits, and says so.
 START_TEST(what_fits_by_fewer_layers_than_all_says_that_it_fits) {
     RecurrentOptions options = recurrent_defaults();
     options.batch_first = true;
@@ -257,7 +257,7 @@ START_TEST(what_fits_by_fewer_layers_than_all_says_that_it_fits) {
 }
 END_TEST
 
-// ---- what stays --------------------------------------------------------------------------------
+// ---- side effects ------------------------------------------------------------------------------
 START_TEST(what_makes_no_sense_is_refused_and_marks_stay) {
     Trial trial = trial_new(3);
     RecomputeChoice choice = {.layers = 77};
@@ -284,7 +284,7 @@ START_TEST(what_makes_no_sense_is_refused_and_marks_stay) {
 }
 END_TEST
 
-// The request of that number fails; 0: none. How many there were.
+// Fails the nth allocation (0: none); returns the number of allocations.
 static uint64_t choose_with_failure(uint64_t nth) {
     Context *context = context_new();
     context_push(context);
@@ -314,7 +314,7 @@ START_TEST(any_request_may_fail_and_the_marks_stay) {
     uint64_t all = choose_with_failure(0);
     ck_assert_uint_gt(all, 1000);
     for (uint64_t nth = 1; nth < all; nth += 1 + nth / 60) choose_with_failure(nth);
-    for (uint64_t nth = all - 8; nth <= all; nth++) choose_with_failure(nth); // real marks
+    for (uint64_t nth = all - 8; nth <= all; nth++) choose_with_failure(nth); // with real marks set
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-// test_tried.c -- advice that was tried: what is as predicted, what is not and by how much, and on
-// what the prediction stood; 80 columns. Trying it is test_profile_again.c.
+// test_tried.c -- advice that was tried: results as predicted, results that differ and by how much,
+// and the basis of the prediction; 80 columns. test_profile_again.c tests trying it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct {
     bool good;
 } cases[] = {{0.11, 0.23, 0.18, true},   {0.11, 0.23, 0.0901, true},  {0.11, 0.23, 0.0899, false},
              {0.11, 0.23, 0.2399, true}, {0.11, 0.23, 0.2401, false}, {-0.05, 0.0, -0.04, true},
-             {-0.05, 0.0, 0.5, false}}; // measured: from 1 point below the median to 2 above
+             {-0.05, 0.0, 0.5, false}}; // measured range: 1 point below the median to 2 above
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 START_TEST(what_overlaps_the_range_is_as_predicted) {

@@ -1,4 +1,4 @@
-// test_input_file.c -- files of any size are read whole, however the memory that holds them grows.
+// test_input_file.c -- files of any size are read whole, however the buffer grows.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "tests/helpers/harness.h"
 #include "tests/helpers/work_folder.h"
 
-// Around what is taken first, 64 KiB, and its doubles.
+// Sizes around the first buffer, 64 KiB, and its doubles.
 static const size_t sizes[] = {0,     1,      65533,  65534,  65535,  65536,  65537,
                                65760, 131070, 131071, 131072, 131073, 262145, 1 << 20};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };

@@ -1,5 +1,5 @@
-// test_json.c -- profiler/base/json_writer: what jansson reads back, and the layout.
-// Not here: files (test_json_file.c).
+// test_json.c -- profiler/base/json_writer: compares its output with what jansson reads back, and
+// checks the layout. test_json_file.c tests files.
 #include "profiler/base/json_writer.h"
 #include "tests/helpers/harness.h"
 
@@ -14,7 +14,7 @@
 
 // ---- Documents in memory
 
-static char *text; // of the document written last
+static char *text; // the document written last
 static size_t text_size;
 static FILE *stream;
 
@@ -145,7 +145,7 @@ static uint64_t next_bits(uint64_t *state) { // splitmix64
     return z ^ (z >> 31);
 }
 
-static double next_double(uint64_t *state) { // any finite one: each exponent equally often
+static double next_double(uint64_t *state) { // finite; each exponent equally often
     double value = (double)NAN;
     while (!isfinite(value)) {
         uint64_t bits = next_bits(state);
@@ -240,7 +240,7 @@ static void check_string(const char *bytes, const char *want) {
     const char *got = json_string_value(json_object_get(root, want));
     ck_assert_msg(got != NULL, "the key is not as expected in %s", text);
     ck_assert_str_eq(got, want);
-    size_t raw = 0; // control characters that were not escaped
+    size_t raw = 0; // number of unescaped control characters
     for (size_t i = 0; i < text_size; i++) {
         raw += text[i] == 0x7F || ((unsigned char)text[i] < 0x20 && text[i] != '\n');
     }
@@ -286,7 +286,7 @@ static size_t encode(uint32_t code, char *out) {
 }
 
 START_TEST(every_code_point_reads_back) {
-    enum { CHUNK = 0x800 }; // the surrogates, U+D800 to U+DFFF, are one chunk
+    enum { CHUNK = 0x800 }; // a chunk holds exactly the surrogates, U+D800 to U+DFFF
     char *chunk = malloc(4 * CHUNK + 1);
     for (uint32_t first = 0; first < 0x110000; first += CHUNK) {
         if (first == 0xD800) continue;
@@ -316,7 +316,7 @@ END_TEST
 
 // ---- Misuse
 
-// One letter a call: brackets begin and end, k is a key, v a value, c closes.
+// One letter per call: brackets begin and end, k is a key, v a value, c closes.
 static void use(JsonWriter *json, const char *calls) {
     for (; *calls != '\0'; calls++) {
         if (*calls == '{') json_writer_begin_object(json);
@@ -329,7 +329,7 @@ static void use(JsonWriter *json, const char *calls) {
     }
 }
 
-// Each is in balance but for its last call.
+// Each is balanced except for its last call.
 static const char *const misuses[] = {
     "c",   "{c", "[c", "{kc", "{v",  "{k[v]v", "{kk", "{k}",
     "{k]", "k",  "[k", "vv",  "[]{", "}",      "{]",  "[}",
@@ -341,7 +341,7 @@ static bool is_asserted(const char *calls) {
     pid_t child = fork();
     if (child == 0) {
         signal(SIGABRT, SIG_DFL);
-        close(STDERR_FILENO); // the message of the assertion is expected
+        close(STDERR_FILENO); // the assertion's message is expected
         use(json, calls);
         _exit(0);
     }

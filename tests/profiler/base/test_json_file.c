@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64]; // a new empty one; remove_folder checks that only `expected` is left in it
+static char folder[64]; // remove_folder checks that only `expected` is left in it
 static char target[128];
 
 static void make_folder(void) {
@@ -24,14 +24,14 @@ static void make_folder(void) {
 
 static int count_files(void) {
     DIR *stream_of_names = opendir(folder);
-    int count = -2; // "." and ".."
+    int count = -2; // skips "." and ".."
     while (readdir(stream_of_names) != NULL) count++;
     closedir(stream_of_names);
     return count;
 }
 
 static void remove_folder(int expected) {
-    ck_assert_int_eq(count_files(), expected); // no temporary was left behind
+    ck_assert_int_eq(count_files(), expected); // no temporary file is left
     unlink(target);
     rmdir(folder);
 }
@@ -51,7 +51,7 @@ static void check_file(const char *path, const char *want) {
     ck_assert_str_eq(got, want);
 }
 
-// Whether STATUS_IO is pending with a message that names the path, the reason and a remedy.
+// True if STATUS_IO is pending with a message that names the path, the reason and a remedy.
 static bool is_io_error(const char *path, int reason) {
     bool found = error_status() == STATUS_IO && strstr(error_message(), path) != NULL &&
                  strstr(error_message(), strerror(reason)) != NULL &&
@@ -63,10 +63,10 @@ static bool is_io_error(const char *path, int reason) {
 START_TEST(a_file_appears_only_when_it_is_complete) {
     make_folder();
     JsonWriter *json = json_file_open(target);
-    ck_assert_int_eq(count_files(), 0); // a program stopped before its first byte leaves nothing
+    ck_assert_int_eq(count_files(), 0); // stopped before its first byte, a program leaves nothing
     json_writer_bool(json, false);
     ck_assert_int_ne(access(target, F_OK), 0);
-    ck_assert_int_le(count_files(), 1); // 0 where a file needs no name
+    ck_assert_int_le(count_files(), 1); // 0 if the system has files without names
     ck_assert_int_eq(json_writer_close(json), STATUS_OK);
     check_file(target, "false\n");
     struct stat made;
@@ -83,7 +83,7 @@ START_TEST(replacing_a_file_keeps_the_old_one_until_close_and_its_permissions) {
     put_file("old");
     ck_assert_int_eq(chmod(target, 0640), 0);
     JsonWriter *json = json_file_open(target);
-    JsonWriter *second = json_file_open(target); // at the same time: the last to close stays
+    JsonWriter *second = json_file_open(target); // at the same time: the last to close wins
     json_writer_null(json);
     json_writer_int64(second, 2);
     check_file(target, "old");
@@ -98,7 +98,7 @@ START_TEST(replacing_a_file_keeps_the_old_one_until_close_and_its_permissions) {
 }
 END_TEST
 
-// A process before this one may have had its number, and been killed.
+// An earlier, killed process may have had this process's number.
 START_TEST(what_lies_there_under_a_temporary_s_name_stays) {
     char taken[sizeof target + 80];
     make_folder();
@@ -129,7 +129,7 @@ START_TEST(a_discarded_document_leaves_no_trace) {
 END_TEST
 
 // Runs `body` in a child that is no longer root, because root may write anywhere, and because a
-// writer that is broken must not be able to replace a device. The test is skipped if that fails.
+// broken writer must not be able to replace a device. Skips the test if that fails.
 static void as_ordinary_user(bool (*body)(int), int argument) {
     pid_t child = fork();
     if (child == 0) {
@@ -153,7 +153,7 @@ static bool full_device_is_reported(int members) {
     return is_io_error("/dev/full", ENOSPC);
 }
 
-START_TEST(a_full_device_is_reported) { // found by the flush at close, then while writing
+START_TEST(a_full_device_is_reported) { // the flush at close, or a write, finds it
     if (access("/dev/full", W_OK) != 0) test_skip("there is no /dev/full");
     as_ordinary_user(full_device_is_reported, _i == 0 ? 1 : 100000);
 }
@@ -241,7 +241,7 @@ START_TEST(a_symbolic_link_stays_and_its_target_is_replaced_on_success) {
     JsonWriter *json = json_file_open(target);
     json_writer_begin_array(json);
     check_file(real, "old");
-    json_writer_discard(json); // a run that failed
+    json_writer_discard(json); // as after a failed run
     check_file(real, "old");
 
     json = json_file_open(target);
@@ -253,7 +253,7 @@ START_TEST(a_symbolic_link_stays_and_its_target_is_replaced_on_success) {
     ck_assert_int_eq(lstat(target, &link), 0);
     ck_assert(S_ISLNK(link.st_mode));
     unlink(real);
-    ck_assert_int_eq(rmdir(inner), 0); // and no temporary in it
+    ck_assert_int_eq(rmdir(inner), 0); // no temporary in it
     remove_folder(1);
 }
 END_TEST
@@ -277,7 +277,7 @@ START_TEST(a_folder_that_vanished_before_the_first_byte_is_reported_by_close) {
 }
 END_TEST
 
-// Writes to "-" with standard output going to `path`.
+// Writes to "-" while standard output goes to `path`.
 static Status write_to_standard_output(const char *path) {
     fflush(stdout);
     int kept = dup(STDOUT_FILENO);
@@ -286,7 +286,7 @@ static Status write_to_standard_output(const char *path) {
     JsonWriter *json = json_file_open("-");
     json_writer_bool(json, true);
     Status status = json_writer_close(json);
-    if (status == STATUS_OK) printf("more\n"); // it is still open
+    if (status == STATUS_OK) printf("more\n"); // stdout is still open
     fflush(stdout);
     dup2(kept, STDOUT_FILENO);
     close(kept);

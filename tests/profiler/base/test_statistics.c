@@ -15,7 +15,7 @@ static void check_near(double got, double want, const char *what) {
 
 // ---- Summaries
 
-typedef struct NumpyCase { // n, samples, then what numpy 2.4 says (std with ddof=1)
+typedef struct NumpyCase { // n, samples, then numpy 2.4's results (std with ddof=1)
     int64_t n;
     double samples[10];
     double min, max, mean, stddev, median, iqr;
@@ -67,7 +67,7 @@ START_TEST(summary_agrees_with_numpy) {
     check_near(got.stddev, want->stddev, "stddev");
     check_near(got.median, want->median, "median");
     check_near(got.iqr, want->iqr, "iqr");
-    ck_assert_mem_eq(samples, want->samples, sizeof samples); // left as they were
+    ck_assert_mem_eq(samples, want->samples, sizeof samples); // unchanged
 }
 END_TEST
 
@@ -78,7 +78,7 @@ static double *ranks(int64_t n) {
     return samples;
 }
 
-// P(Binomial(n, p) <= k), summed term by term; in logarithms, for the terms may be tiny.
+// P(Binomial(n, p) <= k), summed term by term, in logarithms because the terms may be tiny.
 static double binomial_at_most(int64_t k, int64_t n, double p) {
     double sum = 0.0;
     double log_term = (double)n * log1p(-p);
@@ -102,13 +102,13 @@ START_TEST(interval_of_the_median_is_the_narrowest_that_reaches_95_percent) {
         double miss_if_narrower = 2.0 * binomial_at_most(rank, n, 0.5);
         if (n >= 6) ck_assert_msg(miss <= 0.05, "n = %d: misses with %g", (int)n, miss);
         ck_assert_msg(miss_if_narrower > 0.05, "n = %d: %g", (int)n, miss_if_narrower);
-        if (n < 6) ck_assert_int_eq(rank, 1); // min and max, though they do not reach it
+        if (n < 6) ck_assert_int_eq(rank, 1); // min and max, though they do not reach 95 %
         free(samples);
     }
 }
 END_TEST
 
-// {n, r} from Python's Fraction and math.comb; those up to 100 are in statistics textbooks too.
+// {n, r} from Python's Fraction and math.comb; those up to 100 are also in statistics textbooks.
 START_TEST(interval_ranks_are_those_of_exact_fractions) {
     static const int64_t table[][2] = {{6, 1},    {8, 1},    {9, 2},      {10, 2},
                                        {20, 6},   {25, 8},   {30, 10},    {50, 18},
@@ -131,7 +131,7 @@ START_TEST(samples_needed_follow_from_the_binomial_distribution) {
         int64_t needed;
     } table[] = {{90.0, 44}, {95.0, 90}, {99.0, 459}, {99.9, 4603}};
     for (size_t i = 0; i < 4; i++) {
-        // All n samples lie below the percentile: n successes of n, of probability p each.
+        // All n samples lie below the percentile: n successes in n trials of probability p.
         double p = table[i].percent / 100.0;
         int64_t n = 1;
         while (1.0 - binomial_at_most(0, n, 1.0 - p) < 0.99) n++;
@@ -242,7 +242,7 @@ START_TEST(running_out_of_memory_is_an_error) {
 }
 END_TEST
 
-// numpy.quantile(x, 0.25).
+// Expected values are from numpy.quantile(x, 0.25).
 START_TEST(a_quarter_is_below_the_lower_quartile) {
     static const double x[3][4] = {{9, 1, 3, 4}, {1, 2, 3, 4}, {4}};
     static const double want[] = {2.5, 1.75, 4};

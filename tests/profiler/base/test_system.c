@@ -1,5 +1,5 @@
-// test_system.c -- what the system says of processor time, held against what no machine can do,
-// however busy it is: give more of it than all threads had.
+// test_system.c -- the system's processor times, checked against a bound that holds on every
+// machine, however busy: no window has more than all threads could use.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -12,7 +12,7 @@ static void *spin(void *stop) {
     return NULL;
 }
 
-// Windows shorter than a tick, in which the other thread never stands still.
+// Windows shorter than a tick, while the other thread runs without a pause.
 START_TEST(no_window_has_more_than_its_threads) {
     pthread_t thread;
     atomic_bool stop = false;

@@ -1,5 +1,5 @@
-// test_table.c -- profiler/base/table: how cells stand in their columns, and what becomes of
-// those that do not fit.
+// test_table.c -- profiler/base/table: the placing of cells in their columns, and of those that do
+// not fit.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "tensor/status.h"
 #include "tests/helpers/harness.h"
 
-static char *text; // of the table begun last
+static char *text; // output of the table begun last
 static size_t size;
 
 static void begin(Table *table) { table_begin(table, open_memstream(&text, &size)); }
 
-static void check(const Table *table, const char *want) { // closes it
+static void check(const Table *table, const char *want) { // closes the table's file
     fclose(table->file);
     ck_assert_str_eq(text, want);
     ck_assert(!strstr(text, " \n"));
@@ -77,7 +77,7 @@ START_TEST(names_lose_their_ends_and_paths_their_beginnings) {
     table_add(&table, (TableCells){"sixsix", "x", "1"});
     check(&table, "layer  what     n\n~r.fc1 x        1\nsixsix x        1\n");
     table = three(TABLE_NAME);
-    table.kinds[1] = TABLE_NAME; // one of its columns parts it from the first
+    table.kinds[1] = TABLE_NAME; // the cell keeps one column as a gap
     begin(&table);
     table_add(&table, (TableCells){"a", "1234567", "1"});
     table_add(&table, (TableCells){"a", "123456", "1"});
@@ -89,7 +89,7 @@ START_TEST(what_is_whole_and_too_long_touches_nothing) {
     Table table = three(TABLE_WORD);
     begin(&table);
     table_add(&table, (TableCells){"seven77", "x", "1"});
-    table_add(&table, (TableCells){"a", "x", "1234567"}); // into the blanks before it
+    table_add(&table, (TableCells){"a", "x", "1234567"}); // uses the blanks before it
     table_add(&table, (TableCells){"a", "", "12345678"});
     table_add(&table, (TableCells){"a", "Linear", "1234"});
     table_add(&table, (TableCells){"too long by far", "x", "1"});
@@ -126,7 +126,7 @@ START_TEST(a_column_without_width_is_left_out) {
 END_TEST
 
 START_TEST(the_first_column_grows_to_what_it_may) {
-    for (int most = 8; most <= 10; most++) { // of nine
+    for (int most = 8; most <= 10; most++) { // "nine.nine" needs 9
         Table table = three(TABLE_NAME);
         table_widen(&table, "six", most);
         table_widen(&table, "nine.nine", most);
@@ -139,7 +139,7 @@ START_TEST(the_first_column_grows_to_what_it_may) {
                           : "layer     what     n\n"
                             "a long line beside which nothing stands\nnine.nine x        1\n");
     }
-    Table table = three(TABLE_NAME); // and does not shrink
+    Table table = three(TABLE_NAME); // it never shrinks
     table_widen(&table, "six", 4);
     begin(&table);
     check(&table, "layer  what     n\n");

@@ -135,7 +135,7 @@ START_TEST(widths_count_code_points) {
 }
 END_TEST
 
-static char *wrapped(const char *words, const char *first, const char *rest) { // free it
+static char *wrapped(const char *words, const char *first, const char *rest) { // free the result
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -156,7 +156,7 @@ START_TEST(lines_break_between_words_at_80_columns) {
         free(text);
     }
     char *text = wrapped("one\ntwo", "- ", "  ");
-    ck_assert_str_eq(text, "- one\ntwo\n"); // short enough: as it is
+    ck_assert_str_eq(text, "- one\ntwo\n"); // short enough: unchanged
     free(text);
     memset(words, 'x', 100);
     snprintf(words + 100, 8, " end");

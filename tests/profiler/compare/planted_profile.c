@@ -1,4 +1,4 @@
-// planted_profile.c -- fills what comparing reads, and nothing else.
+// planted_profile.c -- fills only the fields that comparisons read.
 #include "tests/profiler/compare/planted_profile.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// test_diff_print.c -- what is said of a difference: one sentence first, then the layers that
-// changed for sure, by seconds, and the counts that differ; in 80 columns whatever the names.
+// test_diff_print.c -- the printed difference: one sentence first, then the layers that surely
+// changed, by seconds, and the counts that differ; in 80 columns whatever the names.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static DiffStory story(void) {
     return (DiffStory){.with = "", .base = "base.json", .build = "", .unit = "samples"};
 }
 
-// Yours to free; the two profiles are gone.
+// Prints the difference; frees the two profiles. The caller frees the text.
 static char *printed(DiffStory of) {
     char *text;
     size_t size;
@@ -42,7 +42,7 @@ static void expect_text(DiffStory of, const char *want) {
     free(text);
 }
 
-// What README shows is what is printed.
+// README shows exactly the printed text.
 static void expect_in_readme(const char *text, size_t length) {
     static char readme[1 << 16];
     FILE *file = fopen("README.md", "r");

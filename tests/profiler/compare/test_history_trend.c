@@ -1,5 +1,5 @@
-// test_history_trend.c -- where a planted history changed, and how it is told: no change where
-// there is none, whatever the noise, and the entry where there is one.
+// test_history_trend.c -- changes in a planted history, and their print: no change where there is
+// none, whatever the noise, and the right entry where there is one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void begin(void) {
     history = (History){.entries = memory_new(MOST * sizeof(HistoryEntry))};
 }
 
-// n entries of about so many seconds: runs differ by 1 %, entries by half of that.
+// Adds n entries of about `seconds`: runs differ by 1 %, entries by half of that.
 static void add(int n, double seconds) {
     for (int i = 0; i < n; i++) {
         HistoryEntry *entry = &history.entries[history.n];
@@ -73,7 +73,7 @@ START_TEST(a_change_is_named_by_its_first_entry) {
 }
 END_TEST
 
-// The newest entry is what a CI asks about.
+// A CI asks about the newest entry.
 START_TEST(the_last_one_alone_is_told) {
     TrendChange changes[TREND_MOST];
     begin();
@@ -107,7 +107,7 @@ START_TEST(several_are_told_in_their_order) {
 }
 END_TEST
 
-// One entry that went astray on either side hides nothing, and is none by itself.
+// A single outlier on either side hides no change, and is no change itself.
 START_TEST(one_that_went_astray_decides_nothing) {
     TrendChange changes[TREND_MOST];
     begin();
@@ -123,8 +123,8 @@ START_TEST(one_that_went_astray_decides_nothing) {
 }
 END_TEST
 
-// Every second entry is of a moment in which the machine gave less: its beats say so. Entries of
-// another version, or of before there was a metronome, are as measured.
+// Every second entry comes from a moment when the machine was slower, as its beats show. Entries of
+// another version, or from before the metronome, stay as measured.
 START_TEST(what_the_machine_is_slower_by_is_no_change) {
     TrendChange changes[TREND_MOST];
     begin();
@@ -165,7 +165,7 @@ START_TEST(there_is_an_end_to_them) {
 END_TEST
 
 // ---- print -------------------------------------------------------------------------------------
-static char *printed(void) { // free it
+static char *printed(void) { // free the result
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -212,7 +212,7 @@ START_TEST(works_are_apart_and_long_ones_stay_within_80_columns) {
         entry->work = memory_new(500);
         memset(entry->work, 'a' + i % 4, i % 2 ? 499 : 40);
         entry->total_flops = INT64_MAX - i % 4;
-        if (i % 3 == 0) entry->n_runs = 0; // nothing ran
+        if (i % 3 == 0) entry->n_runs = 0; // nothing ran in these
     }
     free(printed());
     for (int i = 0; i < history.n; i++) history.entries[i].n_runs = 0;

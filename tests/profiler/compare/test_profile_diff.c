@@ -1,5 +1,5 @@
-// test_profile_diff.c -- what differs between two planted profiles: layers by their paths, counts
-// to the integer, times where both sets of runs are sure, and never a change where there is none.
+// test_profile_diff.c -- differences between two planted profiles: layers by their paths, counts to
+// the integer, times where both sets of runs are sure, and never a change where there is none.
 #include <math.h>
 #include <string.h>
 
@@ -77,14 +77,14 @@ START_TEST(a_layer_that_takes_longer_is_found) {
 }
 END_TEST
 
-// At another moment an op takes a microsecond more or less; in turns it does not.
+// Between two moments an op's time may move by a microsecond; between runs in turns it may not.
 START_TEST(a_microsecond_is_no_change_since_another_moment) {
     begin(10);
     for (int i = 0; i < 10; i++) {
         planted_layer(&base, "relu1")->phase[REPORT_FORWARD].latency.across->samples[i] = 2.0e-6;
         planted_layer(&now, "relu1")->phase[REPORT_FORWARD].latency.across->samples[i] = 2.9e-6;
     }
-    planted_slow(&base, "relu1", REPORT_FORWARD, 1.0); // sums it up
+    planted_slow(&base, "relu1", REPORT_FORWARD, 1.0); // recomputes the statistics
     planted_slow(&now, "relu1", REPORT_FORWARD, 1.0);
     find(true);
     ck_assert_int_eq(time_of("relu1", REPORT_FORWARD)->sure, 0);
@@ -101,7 +101,7 @@ START_TEST(a_microsecond_is_no_change_since_another_moment) {
 }
 END_TEST
 
-// The step's own change counts, where no layer's can be told.
+// The step's own change counts even if no layer's is sure.
 START_TEST(the_step_alone_may_change) {
     begin(5);
     planted_slow(&now, NULL, REPORT_STEP, 1.1);
@@ -112,7 +112,7 @@ START_TEST(the_step_alone_may_change) {
 }
 END_TEST
 
-// Of three and three not even all on one side is sure enough; of one there is no ratio.
+// Three runs against three are too few to be sure, even if all differ; one run gives no ratio.
 START_TEST(few_runs_are_never_sure) {
     for (int runs = 1; runs <= 3; runs += 2) {
         begin(runs);
@@ -129,8 +129,8 @@ START_TEST(few_runs_are_never_sure) {
 }
 END_TEST
 
-// Seven times need 99.76 % each, which five runs of each are too few for: a change is left open,
-// and ten are sure of it.
+// Seven times need 99.76 % each. Five runs a side are too few for that: the change stays open. Ten
+// are enough.
 START_TEST(so_few_runs_leave_a_change_open) {
     for (int runs = 5; runs <= 10; runs += 5) {
         begin(runs);
@@ -148,7 +148,7 @@ START_TEST(so_few_runs_leave_a_change_open) {
 }
 END_TEST
 
-// One of the base took longer than one of the slower side: the others still tell.
+// One run of the base is slower than one of the slower side: the others still decide.
 START_TEST(one_run_may_go_astray) {
     begin(10);
     planted_slow(&now, "fc1", REPORT_FORWARD, 1.2);
@@ -160,8 +160,8 @@ START_TEST(one_run_may_go_astray) {
 }
 END_TEST
 
-// Of equal profiles nothing is told to have changed at the last of three looks more often than in
-// one of 20; each look is a comparison of its own here, and as strict.
+// Among equal profiles, at most one comparison in 20 reports a change at the last of three looks;
+// here each look is a comparison of its own, just as strict.
 START_TEST(of_equal_profiles_few_are_told_apart) {
     enum { PAIRS = 200 };
     int told = 0;
@@ -179,8 +179,8 @@ START_TEST(of_equal_profiles_few_are_told_apart) {
 END_TEST
 
 // ---- the metronome -----------------------------------------------------------------------------
-// A machine that multiplies a tenth slower, and reads as fast: of what computes, that is no change;
-// of what waits for memory half of it is (in logarithms).
+// The machine multiplies a tenth slower, and reads as fast. For layers that compute this is no
+// change; for layers that wait for memory, half of it is one (in logarithms).
 START_TEST(what_the_machine_is_slower_by_is_no_change) {
     static const double times[][2] = {{1.1, 1.0}, {0.8, 0.9}, {1.0, 2.0}, {1.0, 1.0}};
     double product = times[_i][0], both = sqrt(product * times[_i][1]);
@@ -201,13 +201,13 @@ START_TEST(what_the_machine_is_slower_by_is_no_change) {
     const DiffTime *changed = time_of("fc2", REPORT_FORWARD);
     ck_assert_int_eq(changed->sure, 1);
     ck_assert_double_eq_tol(changed->ratio.estimate, 1.2, 0.01);
-    ck_assert_double_eq_tol(changed->before, 0.2e-3 * product, 2e-6); // as the machine is now
+    ck_assert_double_eq_tol(changed->before, 0.2e-3 * product, 2e-6); // at the machine's speed now
     ck_assert_double_eq_tol(changed->after, 0.24e-3 * product, 3e-6);
     end();
 }
 END_TEST
 
-// Each run is divided by its own.
+// Each run is divided by its own beat.
 START_TEST(a_machine_may_change_from_run_to_run) {
     begin(10);
     for (int i = 0; i < 10; i += 2) {
@@ -222,8 +222,8 @@ START_TEST(a_machine_may_change_from_run_to_run) {
 }
 END_TEST
 
-// Runs of one moment are neighbours: a machine that takes twice as long for some of them, whatever
-// the metronome says, hides nothing where they were measured in turns.
+// Runs of one moment are neighbours. If the machine takes twice as long for some, unseen by the
+// metronome, that hides nothing between runs measured in turns.
 START_TEST(what_lasts_for_some_runs_is_in_both) {
     for (int apart = 0; apart < 2; apart++) {
         begin(20);
@@ -242,8 +242,8 @@ START_TEST(what_lasts_for_some_runs_is_in_both) {
 }
 END_TEST
 
-// Others had half of the cores for some runs of either side. A layer of all threads takes twice as
-// long then, and one of a single thread does not: each is divided by what makes its runs alike.
+// Others used half of the cores during some runs of either side. A layer of all threads then takes
+// twice as long, a single-threaded one does not: each is divided so that its runs agree.
 START_TEST(a_share_of_the_cores_is_divided_out) {
     begin(10);
     Profile *sides[] = {&base, &now};
@@ -294,7 +294,7 @@ START_TEST(what_cannot_be_divided_is_as_measured) {
 }
 END_TEST
 
-// A file may say that a layer's forward ran more often than the step.
+// A file may claim that a layer's forward ran more often than the step.
 START_TEST(a_layer_is_divided_as_far_as_there_are_beats) {
     begin(10);
     now.totals[REPORT_STEP].latency.across->count = 5;
@@ -325,19 +325,19 @@ END_TEST
 // ---- pairs -------------------------------------------------------------------------------------
 START_TEST(layers_are_paired_by_path_and_turn) {
     begin(5);
-    strcpy(base.layers[0].path, "act"); // act, relu1, act
+    strcpy(base.layers[0].path, "act"); // now act, relu1, act
     strcpy(base.layers[2].path, "act");
-    strcpy(now.layers[0].path, "act"); // act, act, new
+    strcpy(now.layers[0].path, "act"); // now act, act, new
     strcpy(now.layers[1].path, "act");
     strcpy(now.layers[2].path, "new");
     find(false);
-    ck_assert_int_eq(diff.compared, 3 + 2); // of the first act, and of the second
+    ck_assert_int_eq(diff.compared, 3 + 2); // 3 phases of the first act, 2 of the second
     const DiffTime *gone = time_of("relu1", REPORT_FORWARD), *new = time_of("new", REPORT_FORWARD);
     ck_assert(gone->before > 0.0 && gone->after == 0.0 && gone->ratio.estimate == 0.0);
     ck_assert(new->before == 0.0 && new->after > 0.0 && new->ratio.estimate == 0.0);
     ck_assert_ptr_eq(time_of("act", REPORT_FORWARD), &diff.times[0]);
     ck_assert_double_eq_tol(diff.times[0].before, 0.4e-3, 4e-6);
-    ck_assert_double_eq_tol(diff.times[3].before, 0.2e-3, 2e-6); // act again: it was fc2
+    ck_assert_double_eq_tol(diff.times[3].before, 0.2e-3, 2e-6); // the second act, which was fc2
     ck_assert_int_eq(count_of("relu1", "forward", "macs")->after, -1);
     ck_assert_int_eq(count_of("relu1", "", "parameters")->after, -1);
     ck_assert_int_eq(count_of("new", "", "parameters")->before, -1);
@@ -368,7 +368,7 @@ START_TEST(each_count_that_differs_is_named) {
         ck_assert_int_eq(got->before, want[i].before);
         ck_assert_int_eq(got->after, want[i].after);
     }
-    ck_assert_str_eq(diff.counts[0].name, "total_flops"); // the whole's first
+    ck_assert_str_eq(diff.counts[0].name, "total_flops"); // the step's come first
     end();
 }
 END_TEST
@@ -403,7 +403,7 @@ START_TEST(another_machine_or_work_is_named) {
     DiffReason reason = profile_diff_reason(&a, &b);
     ck_assert(!reason.environment[0] && !reason.work[0]);
     strcpy(b.environment.compiler, "clang 14");
-    strcpy(b.environment.flags, "-O2"); // what was changed, perhaps
+    strcpy(b.environment.flags, "-O2"); // this may be the change itself
     reason = profile_diff_reason(&a, &b);
     ck_assert(!reason.environment[0] && !reason.work[0]);
     b.profile.threads = 2;

@@ -1,5 +1,5 @@
-// test_sweep.c -- which points of a grid are worth having, and a line through the latencies of
-// batches: held to what the definitions give by hand.
+// test_sweep.c -- the points of a grid that are worth having, and a line through the latencies of
+// batches: compared with results by hand from the definitions.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,26 +39,26 @@ START_TEST(there_may_be_too_many_points) {
 }
 END_TEST
 
-// Of a step of a + b n seconds the knee is at n = a / b, exactly.
+// A step of a + b n seconds has its knee exactly at n = a / b.
 START_TEST(the_knee_is_where_overhead_equals_work) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,4,8,16,32,64"), 8e-3, 1e-3);
     ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
     ck_assert_int_eq(sweep.chosen, 3);
-    for (int64_t i = 0; i < sweep.n; i++) ck_assert(sweep.points[i].pareto); // each costs more
+    for (int64_t i = 0; i < sweep.n; i++) ck_assert(sweep.points[i].pareto); // larger costs more
     sweep_free(&sweep);
 }
 END_TEST
 
 START_TEST(what_another_beats_is_not_worth_having) {
     Sweep sweep = planted_sweep(AXES("batch=1,2", "threads=1,2"), 1e-3, 1e-3);
-    sweep.points[1].seconds *= 1.5; // batch 1 on 2 threads: slower, and no smaller
+    sweep.points[1].seconds *= 1.5; // batch 1, 2 threads: slower, same memory
     sweep.points[1].units_per_second /= 1.5;
-    sweep.points[3].seconds *= 0.9; // batch 2 on 2 threads: better in all
+    sweep.points[3].seconds *= 0.9; // batch 2, 2 threads: better in everything
     sweep.points[3].units_per_second /= 0.9;
     ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
     const bool pareto[] = {true, false, false, true};
     for (int i = 0; i < 4; i++) ck_assert_msg(sweep.points[i].pareto == pareto[i], "%d", i);
-    sweep.points[3].peak_bytes += 1; // but for memory
+    sweep.points[3].peak_bytes += 1; // now worse in memory
     ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
     ck_assert(sweep.points[2].pareto);
     sweep_free(&sweep);
@@ -94,7 +94,7 @@ START_TEST(what_was_not_measured_counts_for_nothing) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,4"), 1e-3, 1e-3);
     sweep.points[0] = (SweepPoint){.state = SWEEP_FAILED};
     sweep.points[1] = (SweepPoint){.state = SWEEP_OPEN};
-    sweep.points[2].seconds = 0.0; // the meta device
+    sweep.points[2].seconds = 0.0; // as on the meta device
     ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
     ck_assert_int_eq(sweep.chosen, -1);
     for (int i = 0; i < 3; i++) ck_assert(!sweep.points[i].pareto && !sweep.points[i].over);
@@ -102,7 +102,7 @@ START_TEST(what_was_not_measured_counts_for_nothing) {
 }
 END_TEST
 
-// Losses fall by 0.01 a part to 0.1, 0.3 and 0.2; half of the three came to 0.2, the median.
+// Losses fall by 0.01 a part to 0.1, 0.3 and 0.2; half of the three reach the median, 0.2.
 START_TEST(trainings_are_timed_to_what_half_of_them_reached) {
     Sweep sweep = planted_sweep(AXES("lr=1,2,3,4"), 1e-3, 1e-3);
     sweep.learns = true;
@@ -116,7 +116,7 @@ START_TEST(trainings_are_timed_to_what_half_of_them_reached) {
     ck_assert(isnan(sweep.points[1].target_seconds) && isnan(sweep.points[3].target_seconds));
     ck_assert_int_eq(sweep.chosen, 1);
     ck_assert(!sweep.points[2].pareto && !sweep.points[3].pareto && sweep.points[1].pareto);
-    for (int i = 0; i < 3; i++) sweep.points[i].accuracy = (double)NAN; // of a text
+    for (int i = 0; i < 3; i++) sweep.points[i].accuracy = (double)NAN; // as for a text
     ck_assert_int_eq(sweep_judge(&sweep), STATUS_OK);
     ck_assert_int_eq(sweep.chosen, 0);
     sweep_free(&sweep);
@@ -132,8 +132,8 @@ START_TEST(a_line_is_found_again) {
     ck_assert_double_eq_tol(fit.fixed, 2.5e-4, 1e-12);
     ck_assert_double_eq_tol(fit.each, 1e-5, 1e-14);
     ck_assert_double_lt(fit.error, 1e-9);
-    ck_assert_int_eq(fit.from, 8);   // a batch of 1 has other kernels
-    ck_assert_int_eq(fit.batch, 23); // of 8 to 64 and 64 to 256, the wider
+    ck_assert_int_eq(fit.from, 8);   // a batch of 1 uses other kernels
+    ck_assert_int_eq(fit.batch, 23); // 8 to 64 or 64 to 256: the wider gap
     ck_assert_double_eq_tol(fit.seconds, 4.8e-4, 1e-12);
     ck_assert(sweep_fit(&sweep, 1, 0, &fit));
     ck_assert_double_eq_tol(fit.each, 2e-5, 1e-14);
@@ -141,8 +141,8 @@ START_TEST(a_line_is_found_again) {
 }
 END_TEST
 
-// One point lies above the line 1 + 1 n. The others predict four fifths of its time, which is an
-// error of 20 %; a line whose others predict half of a point's time is refused.
+// One point lies above the line 1 + 1 n. The others predict four fifths of its time, an error of 20
+// %. A line is refused if the others predict half of a point's time.
 START_TEST(the_error_is_of_what_was_left_out) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,3,4"), 1.0, 1.0);
     SweepFit fit;
@@ -155,11 +155,11 @@ START_TEST(the_error_is_of_what_was_left_out) {
 }
 END_TEST
 
-// No step takes less than nothing; and where more takes less, there is no such line.
+// The line never gives negative time; if larger batches take less time, there is no line.
 START_TEST(a_line_stays_above_0) {
     SweepFit fit;
     Sweep sweep = planted_sweep(AXES("batch=1,2,4,8"), 1.0, 1.0);
-    sweep.points[3].seconds = 10.6; // 2, 3, 5: a line through the last two is below 0 at 0
+    sweep.points[3].seconds = 10.6; // 2, 3, 5: the line through the last two is below 0 at 0
     sweep.points[1].seconds = 2.2;
     ck_assert(sweep_fit(&sweep, 0, 0, &fit));
     ck_assert(fit.fixed == 0.0 && fit.each > 0.0 && fit.seconds > 0.0);
@@ -169,7 +169,7 @@ START_TEST(a_line_stays_above_0) {
 }
 END_TEST
 
-// Of a text there is no accuracy, and of tokens and images no common throughput.
+// A text has no accuracy, and tokens and images have no common throughput.
 START_TEST(what_cannot_be_compared_is_not) {
     Sweep sweep = planted_sweep(AXES("model=a,b,c"), 1e-3, 1e-3);
     sweep.learns = true;
@@ -195,7 +195,7 @@ START_TEST(what_cannot_be_compared_is_not) {
 }
 END_TEST
 
-// Three steps, each many of the 64 parts: a part of a step is none.
+// Three steps, each spread over many of the 64 parts: only whole steps count.
 START_TEST(of_few_steps_whole_ones_are_timed) {
     Sweep sweep = planted_sweep(AXES("lr=1"), 1e-3, 1e-3);
     sweep.learns = true;
@@ -213,7 +213,7 @@ START_TEST(few_batches_have_no_line) {
     Sweep sweep = planted_sweep(AXES("batch=1,2,3"), 1.0, 1.0);
     ck_assert(!sweep_fit(&sweep, -1, 0, &fit));
     ck_assert(sweep_fit(&sweep, 0, 0, &fit));
-    ck_assert_int_eq(fit.batch, 6); // nothing is between: twice the last
+    ck_assert_int_eq(fit.batch, 6); // no gap: twice the last
     sweep.points[2].state = SWEEP_FAILED;
     ck_assert(!sweep_fit(&sweep, 0, 0, &fit));
     sweep_free(&sweep);

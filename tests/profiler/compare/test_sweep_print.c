@@ -1,5 +1,5 @@
-// test_sweep_print.c -- how a sweep is told: rows, marks, a picture, a line; in 80 columns whatever
-// the axes.
+// test_sweep_print.c -- the print of a sweep: rows, marks, a picture, a line; in 80 columns
+// whatever the axes.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define AXES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static char *printed(Sweep *sweep) { // free it; the sweep is gone
+static char *printed(Sweep *sweep) { // frees the sweep; free the result
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -97,7 +97,7 @@ START_TEST(what_ran_nowhere_has_counts_only) {
 }
 END_TEST
 
-// Each of one to four axes, with long values, of trainings or not.
+// One to four axes with long values, trained or not.
 START_TEST(it_is_80_columns_wide) {
     static const char *const wide[] = {
         "model=a/very/long/path/to/a/network.onnx,another/very/long/path/to/a/network.onnx",

@@ -1,5 +1,5 @@
-// test_threshold.c -- limits: what is typed is understood or refused, and a planted profile breaks
-// exactly those that it breaks for sure.
+// test_threshold.c -- limits: text is understood or refused, and a planted profile breaks exactly
+// the limits that it surely breaks.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "tests/helpers/run_program.h"
 #include "tests/profiler/compare/planted_profile.h"
 
-// ---- what is typed -----------------------------------------------------------------------------
+// ---- parsing -----------------------------------------------------------------------------------
 static const struct {
     const char *text;
     double limit;
@@ -113,7 +113,7 @@ START_TEST(of_many_there_is_an_end) {
 }
 END_TEST
 
-// Whatever is typed, nothing is read or written beyond it.
+// Whatever is typed, nothing is read or written out of bounds.
 START_TEST(no_text_does_harm) {
     static const char letters[] = "latencyp95:+-%,.0123456789msMB/*layerthroughput ";
     srandom(5);
@@ -130,7 +130,7 @@ START_TEST(no_text_does_harm) {
 }
 END_TEST
 
-// ---- what holds --------------------------------------------------------------------------------
+// ---- verdicts ----------------------------------------------------------------------------------
 static Profile base, now;
 static ProfileDiff diff;
 
@@ -160,7 +160,7 @@ static void expect_verdict(const char *text, ThresholdVerdict verdict, const cha
                   threshold_verdict_name(one->verdict), one->found);
 }
 
-// A step is 1 ms, give or take half a percent.
+// A step is 1 ms, plus or minus half a percent.
 START_TEST(a_profile_alone) {
     begin();
     expect_verdict("latency:1.1ms", THRESHOLD_HOLDS, "1.00 ms (");
@@ -190,7 +190,7 @@ START_TEST(a_profile_alone) {
     expect_verdict("layer:fc*:0.5ms", THRESHOLD_BROKEN, "us, 5 runs)");
     expect_verdict("layer:fc2:0.5ms", THRESHOLD_HOLDS, "fc2 3");
     expect_verdict("layer:conv*:1s", THRESHOLD_UNKNOWN, "no layer of that name");
-    // A file may say that a part of a layer had fewer runs.
+    // A file may claim that a part of a layer had fewer runs.
     planted_layer(&now, "fc1")->phase[REPORT_FORWARD].latency.across->count = 2;
     expect_verdict("layer:fc1:1s", THRESHOLD_HOLDS, ", 2 runs)");
     end();
@@ -215,14 +215,14 @@ START_TEST(beside_a_base) {
     expect_verdict("flops:+0%", THRESHOLD_HOLDS, "2,010, and was 2,010");
     expect_verdict("peak_memory:+0%", THRESHOLD_BROKEN, "1,001, and was 1,000");
     expect_verdict("peak_memory:+1%", THRESHOLD_HOLDS, "");
-    diff.step.ratio.high = 1.08; // its whole interval has to be within, or beyond
+    diff.step.ratio.high = 1.08; // the whole interval must be within the limit, or beyond
     expect_verdict("latency:+7%", THRESHOLD_UNDECIDED, "step: +5.8");
     expect_verdict("throughput:-7%", THRESHOLD_UNDECIDED, "throughput: -5.");
     end();
 }
 END_TEST
 
-// Whole intervals beyond a limit that asks for a change need no second set.
+// A limit that asks for a change is met by a whole interval beyond it, without a second set.
 START_TEST(a_change_may_be_asked_for) {
     begin_of_ten();
     planted_slow(&now, NULL, REPORT_STEP, 0.8);
@@ -238,13 +238,13 @@ START_TEST(a_change_may_be_asked_for) {
 }
 END_TEST
 
-// A pattern of layers asks for none that is seen beyond, not for each to be proved: what more runs
-// may tell is left open, and a wide interval alone is not.
+// A pattern of layers holds if no layer is seen beyond the limit; each need not be proved. A case
+// that more runs may decide is left open; a wide interval alone is not.
 START_TEST(of_layers_none_is_to_be_seen_beyond) {
     begin();
     planted_slow(&now, "fc2", REPORT_BACKWARD, 1.2);
     ck_assert_int_eq(profile_diff(&base, &now, false, &diff), 0);
-    for (int64_t i = 0; i < diff.n_times; i++) ck_assert(!diff.times[i].judged); // of five runs
+    for (int64_t i = 0; i < diff.n_times; i++) ck_assert(!diff.times[i].judged); // only 5 runs
     expect_verdict("layer:*:+5%", THRESHOLD_UNDECIDED, "fc2 backward: +19.9");
     expect_verdict("layer:*:+30%", THRESHOLD_HOLDS, "none seen; fc2 backward: +19.9");
     expect_verdict("layer:fc1:+5%", THRESHOLD_HOLDS, "none seen; fc1 ");
@@ -253,7 +253,7 @@ START_TEST(of_layers_none_is_to_be_seen_beyond) {
 }
 END_TEST
 
-// An inference's step is a forward alone.
+// The step of an inference is a forward alone.
 START_TEST(the_step_of_an_inference_is_an_inference) {
     begin();
     expect_verdict("inference:1s", THRESHOLD_UNKNOWN, "nothing measured it");
@@ -275,7 +275,7 @@ START_TEST(of_too_few_runs_nothing_is_judged) {
 }
 END_TEST
 
-// A file may say of a layer that its forward ran more often than its backward, or less.
+// A file may claim that a layer's forward ran more often than its backward, or less often.
 START_TEST(a_layer_is_judged_by_as_many_runs_as_all_its_parts_have) {
     begin();
     Latency *part =

@@ -1,4 +1,4 @@
-// explained.c -- unwraps, parses and checks what --explain prints.
+// explained.c -- unwraps, parses and checks the output of --explain.
 #include "tests/profiler/explain/explained.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ typedef struct Token {
     uint64_t value;
 } Token;
 
-// "1,234", or a number with a point, which is none of ours; *at moves behind it.
+// Reads "1,234", or a number with a point, which does not count; *at moves past it.
 static Token number_at(const char **at) {
     Token token = {.kind = 'n'};
     const char *c = *at;
@@ -29,8 +29,8 @@ static Token number_at(const char **at) {
     return token;
 }
 
-// The numbers and operators of text[0, size); words are names and units. x multiplies between two
-// numbers, and is a name elsewhere.
+// Extracts the numbers and operators of text[0, size); words are names and units. x multiplies
+// between two numbers, and is a name elsewhere.
 static int tokens_of(const char *text, size_t size, Token tokens[64]) {
     int n = 0;
     for (const char *c = text; c < text + size && n < 63;) {
@@ -45,7 +45,7 @@ static int tokens_of(const char *text, size_t size, Token tokens[64]) {
         else if (strchr("+-/", *c) && c[1] == ' ')
             tokens[n++].kind = *c++;
         else if (*c == ')' && n > 0 && tokens[n - 1].kind == '(')
-            n--, c++; // around words alone
+            n--, c++; // parentheses around words alone
         else if (strchr("()", *c))
             tokens[n++].kind = *c++;
         else
@@ -82,7 +82,7 @@ static uint64_t sum_of(const Token **at, bool *valid) {
     return value;
 }
 
-// Where the equation that ends at text[end] begins: behind a clause.
+// The start of the equation that ends at text[end]: after a clause.
 static size_t clause_before(const char *text, size_t end) {
     size_t i = end;
     while (i > 0 && !strchr(";:=", text[i - 1]) &&
@@ -91,12 +91,12 @@ static size_t clause_before(const char *text, size_t end) {
     return i;
 }
 
-// Quotients are FLOP per byte, rounded; all else is exact.
+// Quotients are FLOP per byte, rounded; everything else is exact.
 static bool holds(const char *left, size_t size, const char *right, bool *counted) {
     Token tokens[64];
     const char *end = right;
     int n = tokens_of(left, size, tokens);
-    if (n == 0 || !isdigit((unsigned char)*right)) return true; // words
+    if (n == 0 || !isdigit((unsigned char)*right)) return true; // not numbers
     if (n == 3 && tokens[1].kind == '/' && tokens[0].kind == 'n' && tokens[2].kind == 'n') {
         Text quotient = text_number((double)tokens[0].value / (double)tokens[2].value);
         *counted = strstr(right, "FLOP/B") != NULL;
@@ -227,7 +227,7 @@ uint64_t explained_count(const ExplainedBlock *block, const char *label) {
     const char *text = explained_text(block, label), *at = text;
     if (!text) return 0;
     for (const char *next = text; (next = strstr(next, " = ")); next += 3) at = next + 3;
-    if (at == text) // the first number that is no part of a name
+    if (at == text) // the first number that is not part of a name
         while (*at && !(isdigit((unsigned char)*at) && (at == text || at[-1] == ' '))) at++;
     return number_at(&at).value;
 }

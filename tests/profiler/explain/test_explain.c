@@ -1,6 +1,6 @@
-// test_explain.c -- --explain, op by op: whatever the net, what is printed is arithmetically true,
-// is the record's, fits 80 columns, and gives no derivation that does not hold. Sums are
-// test_explain_sums.c's, what is known of each op test_explain_story.c's.
+// test_explain.c -- --explain, op by op: for any net, the output is arithmetically true, equals the
+// record, fits 80 columns, and gives no derivation that does not hold. test_explain_sums.c tests
+// sums, test_explain_story.c the stories of ops.
 #include <string.h>
 
 #include "tests/helpers/expect.h"
@@ -15,7 +15,7 @@ static bool derived(const ExplainedBlock *block, const char *label) {
     return !text || strchr(text, '(');
 }
 
-// "y 12 B" or a sum of such, and not a total alone
+// True for "y 12 B" or a sum of such; false for a total alone.
 static bool by_operand(const ExplainedBlock *block, const char *label) {
     const char *text = explained_text(block, label);
     return strcmp(text, "nothing") == 0 || text[0] < '0' || text[0] > '9';
@@ -46,7 +46,7 @@ static void check_derived(const ExplainedBlock *block) {
 
 static bool is_op(const ExplainedBlock *block) { return explained_text(block, "shapes") != NULL; }
 
-// The layer's ops in their order, from the block on; the block behind them.
+// Checks the layer's ops in order, starting at `block`; returns the block after them.
 static int check_layer(const Explained *explained, int block, const Profile *profile, int layer,
                        bool all_derived) {
     for (int64_t i = 0; i < profile->n_ops; i++) {
@@ -94,7 +94,7 @@ static uint64_t *count_of(OpCost *cost, int field) {
     return counts[field];
 }
 
-// With one count of one op wrong, that one is bare, and every other of its layer still derived.
+// With one count of one op wrong, only that count lacks its derivation.
 static void check_broken(const Profile *profile, int64_t broken, int field) {
     static const char *const labels[] = {"products",       "bias", "elementwise",
                                          "transcendental", "read", "written"};
@@ -126,7 +126,7 @@ START_TEST(a_wrong_count_is_printed_without_a_derivation) {
 }
 END_TEST
 
-// In a precision where reals take fewer bytes, and indices and masks as many as ever.
+// Precisions where reals take fewer bytes, while indices and masks take as many as ever.
 START_TEST(bytes_of_any_precision_are_derived) {
     Net net = net_random(_i);
     for (int precision = 0; precision < PRECISION_COUNT; precision++) {
@@ -172,7 +172,7 @@ START_TEST(on_meta_counts_are_explained_and_no_times) {
     for (int whole = 0; whole < 2; whole++) {
         Explained explained = explained_new(&profile, whole ? NULL : "*", NULL);
         ck_assert(strstr(explained.blocks[0].title, "Nothing ran on the meta device"));
-        if (!whole) check_ops(&explained, &real); // counts are those of the real run
+        if (!whole) check_ops(&explained, &real); // counts equal those of the real run
         for (int b = 0; b < explained.n_blocks; b++)
             for (size_t i = 0; i < sizeof timed / sizeof *timed; i++)
                 ck_assert_msg(!explained_text(&explained.blocks[b], timed[i]), "%s", timed[i]);

@@ -1,4 +1,4 @@
-// profile_text.h -- a small profile and its JSON, for tests of what reads it.
+// profile_text.h -- a small profile and its JSON, for tests of the code that reads it.
 #ifndef TESTS_PROFILER_FILES_PROFILE_TEXT_H
 #define TESTS_PROFILER_FILES_PROFILE_TEXT_H
 
@@ -6,9 +6,9 @@
 
 #include "profiler/measure/profile.h"
 
-// Of a perceptron 20-30-10 with Adam, four samples; profile_free it.
+// A profile of a perceptron 20-30-10 with Adam, four samples; free it with profile_free.
 Profile profile_small(void);
-// The document that is written of it, on one line; yours to free.
+// The profile's JSON document, on one line; free it.
 char *profile_text_new(const Profile *profile);
 
 #endif

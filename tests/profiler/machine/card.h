@@ -1,12 +1,12 @@
-// card.h -- a card made up for tests: a device with a memory, a cache and a clock of its own, on
-// which every op takes as long as the test says. Nothing is computed, and its memory is not there,
-// so that it may have as much as a real one.
+// card.h -- a made-up card for tests: a device with a memory, a cache and a clock of its own, on
+// which every op takes the time that the test sets. Nothing is computed, and its memory does not
+// exist, so it may have as much as a real one.
 #ifndef TESTS_PROFILER_MACHINE_CARD_H
 #define TESTS_PROFILER_MACHINE_CARD_H
 
 #include "tensor/device.h"
 
-typedef enum CardCall { // which of its functions fails
+typedef enum CardCall { // the function that fails
     CARD_NOTHING,
     CARD_ALLOCATE,
     CARD_RUN,
@@ -21,19 +21,19 @@ typedef enum CardCall { // which of its functions fails
 } CardCall;
 
 typedef struct Card {
-    Device device; // first
+    Device device; // must be first
     DeviceMemory memory;
-    // Nanoseconds: of a launch on one element, of 1024 bytes to and from the host. FLOPs a
-    // nanosecond of a product of at least `large` rows; of a smaller one half. Bytes a nanosecond
-    // of an op whose operands the cache holds, and of a larger one.
+    // launch, to_host, from_host: ns of a launch on one element, of 1024 bytes to and from the
+    // host. flops: FLOPs per ns of a product of at least `large` rows; a smaller one has half.
+    // cache, dram: bytes per ns of an op whose operands fit the cache, and of a larger one.
     int64_t launch, to_host, from_host, flops, cache, dram, large;
     CardCall fails;
-    // What happened.
+    // Records of the calls.
     int64_t clock, live, most_live, waits;
     int64_t largest_product, largest_add, smallest_add; // rows; bytes of all operands
 } Card;
 
-// With stamps, or without. The caller frees what it allocated before `card` is gone.
+// Makes a card with or without stamps. The caller frees all its memory before `card` is gone.
 void card_init(Card *card, bool stamps);
 
 #endif

@@ -1,4 +1,4 @@
-// profile_kinds.h -- profiles of each kind of step, of the small perceptrons of nets.h.
+// profile_kinds.h -- profiles of each kind of step, for the small perceptrons of nets.h.
 #ifndef TESTS_PROFILER_REPORT_PROFILE_KINDS_H
 #define TESTS_PROFILER_REPORT_PROFILE_KINDS_H
 
@@ -6,7 +6,7 @@
 
 enum { PROFILE_KINDS = PROFILE_INFERENCE + 1 };
 
-// Two samples of it, asserted to succeed.
+// A profile of two samples, asserted to succeed.
 Profile profile_task(const Net *net, const NetTask *task, ProfileKind kind);
 Profile profile_random(int seed, ProfileKind kind); // of net_random(seed)
 

@@ -1,5 +1,5 @@
-// view_table.h -- profiles whose times are known, printed by profiler/report/report_views.c, and
-// read back.
+// view_table.h -- profiles with known times, printed by profiler/report/report_views.c, and read
+// back.
 #ifndef TESTS_PROFILER_REPORT_VIEW_TABLE_H
 #define TESTS_PROFILER_REPORT_VIEW_TABLE_H
 
@@ -17,16 +17,16 @@ typedef enum ViewKind {
     VIEW_KINDS
 } ViewKind;
 
-// Of a random net; with an odd seed one so small that its counts are printed in ones. Ops take
-// whole microseconds, the step a few more or less than their sum. Ceilings: 100 MFLOP/s, L1 80
-// MB/s, DRAM 20 MB/s, dispatch 0.1 us, so that roofs are not all far away.
+// A profile of a random net; an odd seed gives one so small that its counts are printed in ones.
+// Ops take whole microseconds, the step a few more or less than their sum. Ceilings: 100 MFLOP/s,
+// L1 80 MB/s, DRAM 20 MB/s, dispatch 0.1 us, so that some roofs are near.
 Profile view_profile_new(int seed, ViewKind kind);
 
-char *view_text_new(const Profile *profile, ViewOptions options); // what is printed; free it
+char *view_text_new(const Profile *profile, ViewOptions options); // the printed text; free it
 
 enum { VIEW_TABLE_MOST_ROWS = 120 };
 
-typedef struct PrintedNumber { // as printed, in ones; what rounding may have taken
+typedef struct PrintedNumber { // value as printed, in ones; largest rounding error
     double value, error;
 } PrintedNumber;
 
@@ -45,7 +45,7 @@ typedef struct PrintedTable {
     int64_t hidden; // N of "others (N)"
 } PrintedTable;
 
-// Prints and reads back. Fails the test where that is no such table. Times have to be in us.
+// Prints the views and reads them back. Fails the test on any other table. Times must be in us.
 PrintedTable view_table_of(const Profile *profile, ViewOptions options);
 
 #endif
