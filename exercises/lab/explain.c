@@ -1,5 +1,5 @@
-// explain.c -- the texts of exercises/pages/: ./lab hint, one level further each time, and ./lab
-// explain, through a pager on a terminal only.
+// explain.c -- the texts of exercises/pages/: ./lab hint shows one more level each time, ./lab
+// explain shows a page, through a pager on a terminal only.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ int command_hint(Lab *lab) {
     Page page = {.colour = lab->colour};
     Status status = hint_page(lab, exercise, &page);
     int failed = status ? lab_fail() : LAB_DONE;
-    int shown = lab_show(&page); // the hint is worth showing even where it cannot be remembered
+    int shown = lab_show(&page); // show the hint even if progress cannot be saved
     return failed ? failed : shown;
 }
 
@@ -101,7 +101,7 @@ static void heading(Page *page, const char *number) {
     page_end_line(page);
 }
 
-// All names by exercise, each with what a student is told, or with its page's first sentence.
+// All names by exercise, each with its line for students, or with the first sentence of its page.
 static void names_page(Page *page) {
     for (int i = 0; i < explain_page_count; i++) {
         const ExplainPage *one = &explain_pages[i];
@@ -119,7 +119,7 @@ static void names_page(Page *page) {
     }
 }
 
-// "less -FRX" leaves what fits one screen where it is.
+// "less -FRX" just prints a page that fits one screen.
 static int show_paged(Page *page) {
     const char *pager = getenv("PAGER");
     fflush(stdout);
@@ -127,7 +127,7 @@ static int show_paged(Page *page) {
     if (!pipe) return lab_show(page);
     fputs(page_text(page), pipe);
     bool shown = pclose(pipe) == 0;
-    if (!shown) return lab_show(page); // there is no such program
+    if (!shown) return lab_show(page); // no such pager
     page_free(page);
     return LAB_DONE;
 }

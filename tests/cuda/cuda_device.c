@@ -1,4 +1,4 @@
-// cuda_device.c -- finds the emulated plug-in beside the tests, and what its fake runtime offers.
+// cuda_device.c -- finds the emulated plug-in beside the tests, and its fake runtime's functions.
 #include "tests/cuda/cuda_device.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 #include "tensor/ops.h"
 #include "tests/helpers/harness.h"
 
-static bool real_gpu; // RIDGEPOINT_CUDA_PLUGIN was set by whoever started the tests
+static bool real_gpu; // the tests' caller set RIDGEPOINT_CUDA_PLUGIN
 
 static void choose_plugin(void) {
     static bool chosen;

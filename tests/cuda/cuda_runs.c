@@ -1,4 +1,4 @@
-// cuda_runs.c -- runs a case or a training on a device and keeps what it left.
+// cuda_runs.c -- runs a case or a training on a device and keeps its results.
 #include "tests/cuda/cuda_runs.h"
 
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 #include "tests/cuda/cuda_device.h"
 #include "tests/helpers/expect.h"
 
-// ---- what ops meet and write -------------------------------------------------------------------
+// ---- inputs and results of ops -----------------------------------------------------------------
 typedef struct Watch {
     Observer observer; // first: callbacks get its address
     Outcome *outcome;
     bool every_op;
-    uint64_t inputs; // of the op that runs
-    bool can_add;    // an op of backward can
+    uint64_t inputs; // hash of the running op's inputs
+    bool can_add;    // ops of backward can add
 } Watch;
 
-// All of its storage, so that any view will do; yours.
+// The bytes of the whole storage, so that any view will do; free them.
 static unsigned char *storage_bytes_new(const Tensor *t) {
     Device *device = t->device;
     unsigned char *bytes = malloc((size_t)t->storage->bytes + 1);
@@ -103,7 +103,7 @@ static Tensor *run_watched(const OpCase *self, Tensor *leaves[], Outcome *outcom
     return result;
 }
 
-// The result, the leaves afterwards (in-place ops change them), and their gradients.
+// Keeps the result, the leaves afterwards (in-place ops change them), and their gradients.
 Outcome *outcome_of_case(const OpCase *self, Device *device, bool every_op) {
     Outcome *outcome = calloc(1, sizeof *outcome);
     Tensor *leaves[OP_CASE_MAX_INPUTS];

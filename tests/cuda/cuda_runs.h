@@ -1,5 +1,5 @@
-// cuda_runs.h -- what the tests of the cuda device run on one device and on another, and all that a
-// run leaves behind. Comparing is theirs: test_cuda.c, test_cuda_orders.c, test_cuda_support.c.
+// cuda_runs.h -- runs for the tests of the cuda device on this and on another device, and their
+// complete results. test_cuda.c, test_cuda_orders.c and test_cuda_support.c compare them.
 #ifndef TESTS_CUDA_CUDA_RUNS_H
 #define TESTS_CUDA_CUDA_RUNS_H
 
@@ -9,17 +9,17 @@
 
 enum { OUTCOME_MAX_RECORDS = 512 };
 
-typedef struct OutcomeRecord { // an op that ran
+typedef struct OutcomeRecord { // one op that ran
     int op;
     OpCost cost;
-    // What it met and what it wrote, where that was asked for.
-    uint64_t inputs;   // a hash of the bytes of all it was given
-    size_t begin, end; // of what it wrote, among the outcome's `written`
+    // The op's inputs and results, if they were asked for.
+    uint64_t inputs;   // a hash of the bytes of all its inputs
+    size_t begin, end; // range of its results in the outcome's `written`
 } OutcomeRecord;
 
 typedef struct Outcome {
-    float *values; // a case: its result, its leaves afterwards, their gradients
-    int64_t count; // a training: the loss of each step, then the parameters
+    float *values; // of a case: result, leaves afterwards, their gradients
+    int64_t count; // of a training: the loss of each step, then the parameters
     OutcomeRecord records[OUTCOME_MAX_RECORDS];
     int n_records;
     int64_t saved_bytes;
@@ -27,8 +27,8 @@ typedef struct Outcome {
     size_t written_bytes;
 } Outcome;
 
-// Runs a case forward and, where it has one, backward. Fails the test on any error. Yours. With
-// every_op, what each op read and wrote is read back right after it: no op runs late then.
+// Runs a case forward and, if it has one, backward. Fails the test on any error. Free the outcome.
+// With every_op, each op's inputs and results are read back right after it: no op runs late.
 Outcome *outcome_of_case(const OpCase *self, Device *device, bool every_op);
 
 typedef struct OutcomeTraining { // an MLP with layers of any size, on one batch
@@ -38,16 +38,16 @@ typedef struct OutcomeTraining { // an MLP with layers of any size, on one batch
     int steps;
 } OutcomeTraining;
 enum { OUTCOME_TRAININGS = 2 * OPTIMIZER_COUNT };
-OutcomeTraining outcome_training(int index, int steps); // every optimizer, with dropout or without
+OutcomeTraining outcome_training(int index, int steps); // all optimizers, with and without dropout
 Outcome *outcome_of_training(OutcomeTraining training, Device *device);
 
-void outcome_free(Outcome *self); // NULL is fine
+void outcome_free(Outcome *self); // NULL is allowed
 
-// NULL when both left the same values, bit for bit, NaN's bits among them; else a text, there until
+// NULL when both have the same values, bit for bit, NaN's bits included; else a text, valid until
 // the next call, that names the first element that differs.
 const char *outcome_difference(const Outcome *a, const Outcome *b);
-// The same of what the ops wrote, one after the other: the first op that differs is named, too.
-// Both of every_op.
+// Compares the results of all ops, one after the other, and also names the first op that differs.
+// Both outcomes need every_op.
 const char *outcome_op_difference(const Outcome *a, const Outcome *b);
 
 #endif

@@ -1,5 +1,4 @@
-// cuda_task.c -- counts calls of the fake runtime around each op. Not here: the clock
-// (cuda_clock.c).
+// cuda_task.c -- counts calls of the fake runtime around each op. cuda_clock.c has the clock.
 #include <stdlib.h>
 
 #include "tests/cuda/cuda_task.h"
@@ -36,7 +35,7 @@ static void watch_end(void *argument, const OpCall *call) {
     task->launches += !(call->op->flags & OP_VIEW);
 }
 
-// The second step: gradients are there. Nothing in it is a memset, which would take other time.
+// Watches the second step, with gradients: no op in it is a memset, which takes another time.
 static void watch_step(CudaTask *task) {
     Watch watch = {.task = task, .calls = cuda_device_fake("fake_calls")};
     watch.hook.begin = watch_begin;
@@ -57,8 +56,8 @@ static void be_busy(void *argument, const OpCall *call) {
 
 void cuda_task_start(CudaTask *task, int64_t host) {
     *task = (CudaTask){.host = host};
-    // Without caches every tensor is freed on the device, which waits for it: then an op's time has
-    // launches in it.
+    // Without caches the device frees every tensor and waits for that, so that an op's time would
+    // include launches.
     unsetenv("RIDGEPOINT_ALLOC");
     void (*set_times)(CudaTimes) = cuda_device_fake("fake_set_times");
     cuda_device_use();

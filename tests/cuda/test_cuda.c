@@ -1,5 +1,5 @@
-// test_cuda.c -- the cuda device against the cpu: every op case forward and backward, and training.
-// Values within the case's tolerance; the ops that ran, their costs and the bytes saved, equal.
+// test_cuda.c -- the cuda device compared with the cpu: every op case forward and backward, and
+// training. Values agree within the case's tolerance; ops, costs and saved bytes are equal.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { CASES_A_TEST = 16 };
 
-START_TEST(the_device_opens) { // tests/tools/on_gpu asks with it whether there is a GPU
+START_TEST(the_device_opens) { // tests/tools/on_gpu runs it to see if there is a GPU
     ck_assert_str_eq(cuda_device_use()->name, "cuda");
 }
 END_TEST
@@ -49,10 +49,10 @@ START_TEST(every_case_is_the_same_as_on_the_cpu) {
 }
 END_TEST
 
-// ---- whole numbers that no float is: a case's values are compared as floats --------------------
+// ---- integers that no float can hold: values of cases are compared as floats -------------------
 enum { WHOLES = 5000, MOST_RESULTS = 18 };
 
-// Some at the limits, most close to each other beyond 2^53.
+// Some values are at the limits, most are close to each other beyond 2^53.
 static int64_t whole_at(int64_t i) {
     static const int64_t limits[] = {INT64_MIN, INT64_MAX, 0, -1, ((int64_t)1 << 24) + 1};
     if (i % 1009 < 5) return limits[i % 1009];
@@ -62,7 +62,7 @@ static int64_t whole_at(int64_t i) {
 static int whole_results(Tensor *x, Tensor *truths, Tensor *places, Tensor *y[MOST_RESULTS]) {
     const int64_t one[] = {1, 3}, two[] = {2, 0};
     Tensor *rows = tensor_reshape(x, SHAPE(5, WHOLES / 5)), *where;
-    Tensor *below = tensor_neg(places); // 0 and what counts from the end
+    Tensor *below = tensor_neg(places); // 0, and indices that count from the end
     int n = 0;
     y[n++] = tensor_where(truths, x, tensor_neg(x));
     y[n++] = tensor_masked_fill(x, truths, -3.0f);
@@ -129,7 +129,7 @@ END_TEST
 START_TEST(every_op_is_run_by_some_case) {
     Device *device = cuda_device_use();
     static bool seen[OP_COUNT];
-    OpFunction function = NULL; // of the last case, and how many of it have run: a few show its ops
+    OpFunction function = NULL; // the last case's, and its number of runs: a few show its ops
     int runs = 0;
     for (int c = 0; c < op_case_count(); c++) {
         OpCase self = op_case_at(c);
@@ -152,7 +152,7 @@ START_TEST(training_goes_as_on_the_cpu) {
     Outcome *cuda = outcome_of_training(training, device);
     for (int i = 0; i < training.steps; i++) {
         double got = (double)cuda->values[i], want = (double)cpu->values[i];
-        // Or within the last bits of losses near 1: RMSprop's steps get no smaller with the
+        // Or within the last bits of losses near 1: RMSprop's steps do not shrink with the
         // gradient.
         ck_assert_msg(fabs(got - want) <= 1e-4 * fabs(want) + 1e-7,
                       "step %d: loss %.9g, on the cpu %.9g", i, got, want);

@@ -1,6 +1,6 @@
 // test_cuda_device.c -- the cuda device itself, over the fake runtime: machines without a usable
-// GPU, copies, memory that runs out, a fork, what is told when. Values of ops: test_cuda.c; every
-// call that may fail: test_cuda_failures.c.
+// GPU, copies, memory that runs out, a fork, the time of reports. test_cuda.c tests values of ops,
+// test_cuda_failures.c every call that may fail.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/cuda/cuda_device.h"
 #include "tests/helpers/expect.h"
 
-// Of cudaError_t and cublasStatus_t, whose headers are not on every machine.
+// Codes of cudaError_t and cublasStatus_t, whose headers are not on every machine.
 enum {
     OUT_OF_MEMORY = 2,
     STUB_LIBRARY = 34,
@@ -21,11 +21,11 @@ enum {
     ILLEGAL_ADDRESS = 700,
     DRIVER_MISMATCH = 803,
     UNKNOWN = 999,
-    OLD_DRIVER = 12020, // no error, but the version that leads to one
+    OLD_DRIVER = 12020, // not an error, but a version that leads to one
     BLAS_EXECUTION_FAILED = 13,
 };
 
-// One line that says what, where and what to do about it; clears it.
+// Checks that the message has one line with the problem, the place and a remedy; clears it.
 static void check_one_line(Status status, const char *mention) {
     const char *text = error_message();
     ck_assert_msg(strchr(text, '\n') == NULL, "%s", text);
@@ -58,7 +58,7 @@ START_TEST(a_driver_that_does_not_work_is_named_in_one_line) {
     check_one_line(STATUS_DEVICE, drivers[_i].mention);
     fake_set_driver(0);
     fake_set_devices(1);
-    cuda_device_use(); // tried again, it opens
+    cuda_device_use(); // it opens at the next try
 }
 END_TEST
 
@@ -113,7 +113,7 @@ START_TEST(waiting_for_the_device_waits_for_its_kernels) {
     fake_set_streams(FAKE_LATE);
     Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
     ck_assert_int_eq(device_synchronize(device), STATUS_OK);
-    int64_t before = fake_calls("kernel"); // that ran, not that were launched
+    int64_t before = fake_calls("kernel"); // kernels that ran, not those launched
     Scope *scope = scope_open();
     ck_assert_ptr_nonnull(tensor_relu(x));
     ck_assert_int_eq(fake_calls("kernel"), before);
@@ -146,7 +146,7 @@ START_TEST(cached_blocks_make_room_before_memory_counts_as_exhausted) {
 }
 END_TEST
 
-// A byte beyond it, too, is then one that memory checkers see.
+// Without caches memory checkers see even one byte beyond the block.
 START_TEST(raw_scratch_is_as_long_as_was_asked) {
     FAKE(size_t, fake_live_bytes, void);
     setenv("RIDGEPOINT_ALLOC", "raw", 1);
@@ -155,7 +155,7 @@ START_TEST(raw_scratch_is_as_long_as_was_asked) {
     Scope *scope = scope_open();
     size_t before = fake_live_bytes();
     ck_assert_ptr_nonnull(tensor_mse(x, x));
-    ck_assert_uint_eq(fake_live_bytes() - before, sizeof(float) + sizeof(double)); // one block
+    ck_assert_uint_eq(fake_live_bytes() - before, sizeof(float) + sizeof(double)); // one block each
     scope_close(scope);
     tensor_free(x);
 }
@@ -177,14 +177,14 @@ START_TEST(a_product_that_fails_says_so) {
 }
 END_TEST
 
-// RIDGEPOINT_CUDA_SYNC=1 finds the kernel; without it the error comes up when values are read.
+// With RIDGEPOINT_CUDA_SYNC=1 the kernel is found; otherwise the error shows when values are read.
 START_TEST(after_a_kernel_died_nothing_works_and_every_call_says_so) {
     FAKE(void, fake_fail_once, const char *, int64_t, int);
     FAKE(int64_t, fake_calls, const char *);
     FAKE(void, fake_set_streams, int);
     bool synchronous = _i == 1;
     if (synchronous) setenv("RIDGEPOINT_CUDA_SYNC", "1", 1);
-    fake_set_streams(FAKE_LATE); // else a launch would know at once how its kernel ended
+    fake_set_streams(FAKE_LATE); // otherwise a launch would know its kernel's result at once
     cuda_device_use();
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(3), 1.0f);
@@ -220,12 +220,12 @@ START_TEST(a_fork_may_not_use_what_its_parent_opened) {
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    expect_values(x, 1, 1, 1); // the parent's still works
+    expect_values(x, 1, 1, 1); // the parent's device still works
     tensor_free(x);
 }
 END_TEST
 
-// As on the CPU: whole numbers, exactly where they are an item, and views that are not dense.
+// As on the CPU: integers, exact if they are an item, and views that are not dense.
 START_TEST(any_tensor_is_read_as_floats) {
     cuda_device_use();
     Tensor *labels = tensor_from_labels_new(SHAPE(4), (int64_t[]){7, -1, 1000000007, 2});
@@ -242,7 +242,7 @@ START_TEST(any_tensor_is_read_as_floats) {
 }
 END_TEST
 
-// ---- what kernels find ----------------------------------------------------------------------
+// ---- errors that kernels find ---------------------------------------------------------------
 START_TEST(a_label_out_of_range_is_told_when_values_are_read) {
     cuda_device_use();
     Tensor *logits = tensor_full_new(SHAPE(3, 4), 1.0f);
@@ -250,10 +250,10 @@ START_TEST(a_label_out_of_range_is_told_when_values_are_read) {
     float value;
     Scope *scope = scope_open();
     Tensor *loss = tensor_cross_entropy(logits, labels);
-    expect_no_error(); // the kernel runs behind our back
+    expect_no_error(); // the kernel has not reported yet
     ck_assert_int_eq(tensor_read_floats(loss, &value), STATUS_INVALID_ARGUMENT);
     check_one_line(STATUS_INVALID_ARGUMENT, "cross_entropy: an index or label is out of range");
-    ck_assert_int_eq(tensor_read_floats(loss, &value), STATUS_OK); // told once
+    ck_assert_int_eq(tensor_read_floats(loss, &value), STATUS_OK); // reported only once
     ck_assert(isnan(value));
     scope_close(scope);
     tensor_free(logits);

@@ -1,6 +1,6 @@
-// test_cuda_failures.c -- whatever call of a training step fails, once or from then on, and
-// whatever kernel dies: one message, nothing leaked, and a device that works afterwards or says
-// that it never will. The same for the whole program. Over the fake runtime.
+// test_cuda_failures.c -- any call of a training step fails, once or from then on, and any kernel
+// dies: one message, nothing leaked, and a device that works afterwards or says that it never will.
+// The whole program is tested likewise. All over the fake runtime.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -49,7 +49,7 @@ static void check_step(Session *s, const char *after) {
     ck_assert_msg(session_step(s) == STATUS_OK, "%s: %s", after, error_message());
 }
 
-// Is one message pending, that says what, where and what to do? Clears it.
+// True if one message is pending, with the problem, the place and a remedy. Clears it.
 static bool is_told(void) {
     const char *text = error_message();
     bool told = error_pending() && !strchr(text, '\n') && strstr(text, " HINT: ");
@@ -59,13 +59,13 @@ static bool is_told(void) {
 }
 
 // ---- errors that pass --------------------------------------------------------------------------
-// Some may go unnoticed: a single allocation that fails is tried again, and nobody waits for what
-// cudaFree says.
+// True for calls whose failure may go unnoticed: a single failed allocation is tried again, and
+// nobody checks cudaFree.
 static bool may_go_unnoticed(const char *function) {
     return strcmp(function, "cudaMalloc") == 0 || strcmp(function, "cudaFree") == 0;
 }
 
-// Each call that a step makes of `function`; how many failures were told.
+// Fails each call that a step makes of `function`; returns the number of reported failures.
 static int64_t fail_each_call(Session *s, const char *function, bool for_ever, int error) {
     FAKE(void, fake_fail, const char *, int64_t, int);
     FAKE(void, fake_fail_once, const char *, int64_t, int);
@@ -96,7 +96,7 @@ static int64_t fail_each_call(Session *s, const char *function, bool for_ever, i
     return told;
 }
 
-// Without caches, so that every step allocates and frees.
+// Opens a session without caches, so that every step allocates and frees.
 static Session open_session(void) {
     setenv("RIDGEPOINT_ALLOC", "raw", 1);
     cuda_device_use();
@@ -111,13 +111,13 @@ START_TEST(any_call_of_a_training_step_may_find_no_memory) {
     int64_t before = fake_calls("any");
     int64_t told = fail_each_call(&s, "any", _i == 1, OUT_OF_MEMORY);
     ck_assert_int_gt(fake_calls("any") - before, 1000);
-    ck_assert_int_gt(told, _i ? 40 : 20); // a single allocation that fails is tried again
+    ck_assert_int_gt(told, _i ? 40 : 20); // a single failed allocation is tried again
     session_free(&s);
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 END_TEST
 
-// The fake runtime says which functions those are, so that none is forgotten.
+// The fake runtime lists those functions, so that none is forgotten.
 START_TEST(each_function_that_a_training_step_calls_may_fail) {
     FAKE(int, fake_functions, const char **, int);
     FAKE(int64_t, fake_calls, const char *);
@@ -127,7 +127,7 @@ START_TEST(each_function_that_a_training_step_calls_may_fail) {
     ck_assert_int_le(count, MOST_FUNCTIONS);
     for (int i = 0; i < count; i++) {
         const char *function = functions[i];
-        bool dies = strcmp(function, "kernel") == 0; // for good: further down
+        bool dies = strcmp(function, "kernel") == 0; // stays dead: tested below
         int64_t before = fake_calls(function);
         check_step(&s, function);
         if (dies || strcmp(function, "any") == 0 || fake_calls(function) == before) continue;
@@ -142,8 +142,8 @@ START_TEST(each_function_that_a_training_step_calls_may_fail) {
 END_TEST
 
 // ---- errors that stay --------------------------------------------------------------------------
-// In a process of its own: the n-th call from now on returns error 700. 0 when all went well, 1
-// when it did not, 2 when a step has no n-th call.
+// In a process of its own, the n-th call from now on returns error 700. Returns 0 if all went well,
+// 1 if not, 2 if a step has no n-th call.
 static int die_at(const char *function, int64_t n) {
     FAKE(void, fake_fail_once, const char *, int64_t, int);
     FAKE(int64_t, fake_calls, const char *);
@@ -152,7 +152,7 @@ static int die_at(const char *function, int64_t n) {
     int64_t before = fake_calls(function);
     fake_fail_once(function, before + n, ILLEGAL_ADDRESS);
     Status status = session_step(&s);
-    if (!status) status = device_synchronize(device); // waits for a kernel after the last copy
+    if (!status) status = device_synchronize(device); // in case a kernel runs after the last copy
     if (fake_calls(function) < before + n) return 2;
     bool right = status && is_told();
     for (int again = 0; again < 2 && right; again++) {
@@ -166,7 +166,7 @@ static int die_at(const char *function, int64_t n) {
 static const char *const deadly[] = {"kernel", "any"};
 
 START_TEST(wherever_the_gpu_dies_every_later_call_says_so) {
-    cuda_device_fake("fake_calls"); // skips where there is none
+    cuda_device_fake("fake_calls"); // skips without the fake
     for (int64_t n = 1;; n++) {
         fflush(NULL);
         pid_t child = fork();
@@ -186,7 +186,7 @@ END_TEST
 typedef struct Refusal {
     const char *function;
     int error;
-    const char *times; // ":1" or "": for ever
+    const char *times; // ":1", or "" for all calls
 } Refusal;
 
 static const Refusal refusals[] = {
@@ -196,11 +196,11 @@ static const Refusal refusals[] = {
 };
 enum { REFUSALS = sizeof(refusals) / sizeof(refusals[0]) };
 
-// The n-th call fails, with n from 1 on in growing steps, until the program does not come that far:
-// five times in a row it then ends well, which it also may where it can do without what failed.
+// The n-th call fails, with n growing from 1, until the program makes no n-th call: then it ends
+// well five times in a row. It may also end well if it can do without the failed call.
 START_TEST(the_program_ends_with_one_line_and_status_3) {
     const Refusal *refusal = &refusals[_i];
-    cuda_device_fake("fake_calls"); // sets the plug-in for the program, too
+    cuda_device_fake("fake_calls"); // also sets the program's plug-in
     int refused = 0, ended_well = 0;
     for (int n = 1; ended_well < 5 && n < 1000000; n += 1 + n / 2) {
         char fail[96];

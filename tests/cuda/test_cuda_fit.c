@@ -1,5 +1,5 @@
-// test_cuda_fit.c -- training on a device: its losses are read seldom and in one go, and are those
-// of the host. That steps leave the same weights is test_cuda.c's.
+// test_cuda_fit.c -- training on a device: its losses are read seldom and in one go, and equal
+// those of the host. test_cuda.c tests that steps leave the same weights.
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,10 +41,10 @@ static Status training_run(Training *self, FitOptions options) {
     return train_fit(self->model, self->optimizer, self->loader, options, &self->result);
 }
 
-// ---- how often it is waited for ----------------------------------------------------------------
+// ---- number of waits ---------------------------------------------------------------------------
 typedef struct Waits {
-    Observer observer; // first
-    int n, steps[64];  // how many steps had been done
+    Observer observer; // must be first
+    int n, steps[64];  // steps done at each wait
     int steps_done;
 } Waits;
 
@@ -59,7 +59,7 @@ static void step_done(void *argument, const FitProgress *progress) {
 }
 
 START_TEST(losses_are_read_every_so_many_steps_and_at_an_epoch_s_end) {
-    const int expected[] = {3, 7, 10, 14, 18, 20}; // after 4, 8 and 11 of each 11, before the next
+    const int expected[] = {3, 7, 10, 14, 18, 20}; // after steps 4, 8 and 11 of each epoch's 11
     Training host, device;
     training_start(&host);
     ck_assert_msg(!training_run(&host, (FitOptions){.epochs = 2, .max_steps = 21}), "%s",
@@ -110,13 +110,13 @@ END_TEST
 // ---- losses that are not finite ----------------------------------------------------------------
 static void spoil_bias(void *argument, const FitProgress *progress) {
     Layer *model = argument;
-    Tensor *bias = model->children[2]->parameters[1].tensor; // of fc2
+    Tensor *bias = model->children[2]->parameters[1].tensor; // the bias of fc2
     no_grad_begin();
     if (progress->step == 6) tensor_fill(bias, NAN);
     no_grad_end();
 }
 
-// index 0: read at once, but after the optimizer has written NaN everywhere; 1: later
+// index 0: read at once, but after the optimizer wrote NaN everywhere; 1: read later
 START_TEST(a_bad_loss_is_found_late_and_named_by_its_step) {
     cuda_device_use();
     Training t;
@@ -131,14 +131,14 @@ START_TEST(a_bad_loss_is_found_late_and_named_by_its_step) {
 }
 END_TEST
 
-// A loss of its own that is not finite while all gradients are: the weights stay, and can be asked.
+// A loss that is not finite although all gradients are: the weights stay, and can be read.
 static Tensor *infinite_loss(Tensor *output, Tensor *labels) {
     (void)labels;
     Tensor *zero = tensor_mul_scalar(output, 0.0f);
     return tensor_add_scalar(tensor_sum(zero, DIM_ALL, false), INFINITY);
 }
 
-// A part of something large, of one shape or another: only the number is kept until it is read.
+// A part of a large tensor, of changing shape: only the number is kept until it is read.
 static Tensor *part_of_large(Tensor *output, Tensor *labels) {
     static int calls;
     Tensor *loss = loss_cross_entropy(output, labels);

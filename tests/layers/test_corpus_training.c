@@ -193,8 +193,7 @@ START_TEST(tokens_are_drawn_by_their_probabilities) {
         int64_t count = i == 0 ? 10 : COUNT, next = 0;
         RandomState before = context_current()->random;
         ck_assert_msg(!generate_tokens(model, how, ids, 1, count), "%s", error_message());
-        ck_assert((context_current()->random.offset == before.offset) == (i == 0)); // i == 0:
-                                                                                    // greedy
+        ck_assert((context_current()->random.offset == before.offset) == (i == 0)); // if greedy
         for (int64_t at = 1; at < count; at++) next += ids[at] == (ids[at - 1] + 1) % N;
         double height = i == 0 ? (double)INFINITY : exp(1.0 / (double)temperatures[i]);
         double want = i == 0 ? 1.0 : height / (height + N - 1.0);

@@ -1,6 +1,6 @@
-// test_conventions.c -- every op costs what profiler/CONVENTIONS.md says, in every op case.
-// Not here: whether that is right, which is the oracle's (test_ops.c); the page's other tables
-// (test_conventions_tables.c).
+// test_conventions.c -- every op costs what profiler/CONVENTIONS.md says, in every op case. The
+// oracle checks the formulas themselves (test_ops.c), test_conventions_tables.c the page's other
+// tables.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static PageTable table; // too large for a stack
 
-// ---- what its letters are ---------------------------------------------------------------------
+// ---- the page's letters -----------------------------------------------------------------------
 static int64_t numel(const Tensor *t) { return t ? t->numel : 0; }
 
 static int64_t of_step(const OpCall *call) {
@@ -32,14 +32,14 @@ static bool is_norm(const OpCall *call) {
 static int64_t rows_in(const OpCall *call) {
     const Tensor *x = call->op->id == OP_var_backward ? call->in[1] : call->in[0];
     if (is_norm(call) && call->op->id != OP_batch_norm) return x->numel ? numel(call->out[1]) : 0;
-    if (call->op->id == OP_dropout) return x->numel ? numel(call->out[1]) : 0; // the mask's
+    if (call->op->id == OP_dropout) return x->numel ? numel(call->out[1]) : 0; // rows of the mask
     if (call->op->id == OP_cross_entropy) return x->shape.dims[0];
     if (call->op->id == OP_cross_entropy_backward) return call->in[1]->shape.dims[0];
     int64_t length = x->shape.ndim ? x->shape.dims[x->shape.ndim - 1] : 1;
     return length ? x->numel / length : 0;
 }
 
-// Elements in the windows of an adaptive pool, along one dimension of the image.
+// Number of elements in an adaptive pool's windows, along one dimension of the image.
 static int64_t covered(int64_t image, int64_t pooled) {
     int64_t sum = 0;
     for (int64_t i = 0; i < pooled; i++)
@@ -59,7 +59,7 @@ static int64_t in_windows(const OpCall *call) {
 }
 
 static int64_t macs_of_one(const OpCall *call) {
-    enum { TRANS_A = 1 }; // tensor/ops/product.h
+    enum { TRANS_A = 1 }; // as in tensor/ops/product.h
     if (call->op->id == OP_matmul)
         return call->in[0]
             ->shape.dims[call->in[0]->shape.ndim - (call->params.flags & TRANS_A ? 2 : 1)];
@@ -71,13 +71,13 @@ static int64_t macs_of_one(const OpCall *call) {
     return weight->shape.dims[0] ? weight->numel / weight->shape.dims[0] : 0;
 }
 
-// Of a recurrent cell's gradients.
+// Gates per step, from the gates that a recurrent cell's backward reads.
 static int64_t gates_in_a_step(const OpCall *call) {
     int64_t steps = call->in[1]->shape.dims[0];
     return steps ? numel(call->in[1]) / steps : 0;
 }
 
-// Of queries by keys, and rows of them; how wide queries and values are.
+// Attention: s is queries by keys, R query rows, d the width of queries, else that of values.
 static int64_t of_attention(const OpCall *call, char letter) {
     const Tensor *const *in = (const Tensor *const *)call->in;
     bool backward = call->op->id == OP_attention_backward;
@@ -129,7 +129,7 @@ static int64_t letter_of(const OpCall *call, char letter) {
     }
 }
 
-// "4 i - 2 R": a sum of products of numbers and letters; "": 0; below 0: 0.
+// Evaluates "4 i - 2 R", a sum of products of numbers and letters; "" is 0; negative becomes 0.
 static uint64_t value_of(const char *text, const OpCall *call) {
     int64_t sum = 0, sign = 1;
     while (*text) {
@@ -156,13 +156,13 @@ static int weight_at(const OpCall *call) {
 }
 
 static bool has_bias(const OpCall *call) {
-    enum { OF_BIAS = 4 }; // tensor/ops/batch_norm.h
+    enum { OF_BIAS = 4 }; // as in tensor/ops/batch_norm.h
     if (strstr(call->op->name, "_backward_weight")) return call->n_out > 1;
     if (call->op->id == OP_batch_norm_eval_backward) return call->params.flags & OF_BIAS;
     return call->in[2] != NULL;
 }
 
-// Whether a call is of the form that the words of a row name.
+// True if a call has the form that a row's words name.
 static bool has_form(const char *words, const OpCall *call) {
     const OpParams *params = &call->params;
     int id = call->op->id, decay = id == OP_sgd_step ? 1 : id == OP_adamw_step ? 3 : 2;
@@ -212,7 +212,7 @@ static void add_row(OpCost *cost, PageRow *row, const OpCall *call) {
     cost->transcendental_flops += value_of(row->cells[4], call);
 }
 
-// The last row whose form holds, and every one that says "and".
+// The cost by the last row whose form holds, plus every row that says "and".
 static OpCost page_cost(const OpCall *call) {
     OpCost cost = {0};
     PageRow *base = NULL;
@@ -231,7 +231,7 @@ static OpCost page_cost(const OpCall *call) {
     return cost;
 }
 
-static OpCost activation_cost(const OpCall *call) { // that a linear has
+static OpCost activation_cost(const OpCall *call) { // the activation fused in a linear
     if (!call->params.activation) return (OpCost){0};
     OpCall alone = *call;
     alone.op = call->params.activation;
@@ -244,7 +244,7 @@ static void hold_op(Observer *self, const OpCall *call) {
     (void)self;
     if (error_pending() || call->op->id == OP_OUTSIDE) return;
     seen[call->op->id] = true;
-    if (call->op->id == OP_clip_norm && letter_of(call, 'N') == 0) return; // 3: a norm of nothing
+    if (call->op->id == OP_clip_norm && letter_of(call, 'N') == 0) return; // 3: no elements
     OpCost got = op_cost(call), want = page_cost(call), more = activation_cost(call);
     cost_add(&want, more);
     ck_assert_msg(got.macs == want.macs && got.bias_flops == want.bias_flops &&
@@ -258,12 +258,12 @@ static void hold_op(Observer *self, const OpCall *call) {
                   got.transcendental_flops);
 }
 
-static void run_case(const OpCase *self) { // forward and backward
+static void run_case(const OpCase *self) { // runs forward and backward
     Tensor *leaves[OP_CASE_MAX_INPUTS];
     op_case_leaves_new(self, leaves);
     for (int i = 0; i < self->n_in && self->differentiable; i++)
         if (leaves[i] && leaves[i]->dtype == DTYPE_FLOAT32) tensor_requires_grad(leaves[i], true);
-    for (int round = 0; round < 2; round++) { // the second adds to the first's gradients
+    for (int round = 0; round < 2; round++) { // the second run adds to the first's gradients
         Scope *scope = scope_open();
         Tensor *result = op_case_run(self, leaves);
         if (self->differentiable) {

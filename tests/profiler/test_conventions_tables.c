@@ -1,5 +1,5 @@
-// test_conventions_tables.c -- the tables of profiler/CONVENTIONS.md beside that of ops: networks,
-// other tools, optimizers, percentiles, and the keys of the document that profile_mlp writes.
+// test_conventions_tables.c -- the tables of profiler/CONVENTIONS.md other than that of ops:
+// networks, other tools, optimizers, percentiles, and the keys of profile_mlp's document.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ START_TEST(optimizers_keep_what_the_page_says) {
     Profile one = net_profile(&small, 1), other = net_profile(&large, 1);
     page_read(&table, "optimizers");
     ck_assert_int_eq(table.n, OPTIMIZER_COUNT);
-    for (int k = 0; k < OPTIMIZER_COUNT; k++) { // beside what each keeps whatever the size
+    for (int k = 0; k < OPTIMIZER_COUNT; k++) { // the difference leaves out sizes that are fixed
         OptimizerKind kind = (OptimizerKind)k;
         int64_t more = memory_optimizer_bytes(&other, kind) - memory_optimizer_bytes(&one, kind);
         int64_t bytes = more / (other.parameters - one.parameters);
@@ -105,7 +105,7 @@ END_TEST
 // ---- keys -------------------------------------------------------------------------------------
 enum { MOST_KEYS = 400 };
 typedef struct Keys {
-    const char *names[MOST_KEYS]; // of documents that live on
+    const char *names[MOST_KEYS]; // in documents that stay alive
     int count;
 } Keys;
 
@@ -138,8 +138,8 @@ static bool page_has_key(const char *key) {
     return false;
 }
 
-// Of a profile with advice, whatever the machine has to do, and tried, whatever came of it; and by
-// a ceiling that an op was faster than.
+// A document with advice, whatever the machine is doing, with a trial, whatever its result, and
+// with a ceiling that an op beat.
 static json_t *tried_new(void) {
     char path[64];
     Net net = {.sizes = {8, 4}, .n_sizes = 2, .batch = 2, .options = mlp_defaults()};

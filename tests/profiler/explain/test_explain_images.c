@@ -1,4 +1,4 @@
-// test_explain_images.c -- --explain of a network on images: every equation of it is computed
+// test_explain_images.c -- --explain of a network on images: every equation in it is computed
 // again, and a convolution derives its multiply-adds from its shapes.
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/profiler/explain/explained.h"
 
-// Convolutions, one of them grouped and padded, and every kind of pool.
+// A network with convolutions, one of them grouped and padded, and every kind of pool.
 static Layer *network_new(void) {
     Conv2dOptions grouped = conv2d_padded(conv2d_defaults(), 1);
     grouped.groups = 2;
@@ -64,11 +64,11 @@ START_TEST(a_convolution_derives_its_products) {
     ck_assert_uint_eq(explained_count(forward, "bias"), 3 * 6 * 16 * 14);
     ck_assert_ptr_nonnull(strstr(explained.printed, "6 x 2 x 3 x 3 + 6 = 114 (weight: out x"));
     ck_assert_ptr_nonnull(explained_block(&explained, "backward_weight: conv2d_backward_bias"));
-    ck_assert_ptr_null(explained_block(&explained, "backward_input")); // the input is the batch
+    ck_assert_ptr_null(explained_block(&explained, "backward_input")); // its input is the batch
     explained_free(&explained);
     explained = explained_new(&profile, "conv2", NULL);
     ck_assert_ptr_nonnull(explained_block(&explained, "backward_input: conv2d_backward_input"));
-    // What the pool before it gave: 4 x 3 x 6 x 8 x 7.
+    // The result of the pool before it: 4 x 3 x 6 x 8 x 7.
     ck_assert_msg(strstr(explained.printed, "x 4,032 B for backward") != NULL, "%s",
                   explained.printed);
     explained_free(&explained);
@@ -76,7 +76,7 @@ START_TEST(a_convolution_derives_its_products) {
 }
 END_TEST
 
-// A batch norm's one op gives dweight beside dx, a PReLU's come after: what trains is not frozen.
+// A batch norm's one op gives dweight beside dx, a PReLU's comes later: neither counts as frozen.
 START_TEST(what_trains_is_not_called_frozen) {
     for (int frozen = 0; frozen < 2; frozen++) {
         Layer *model = sequential_new();

@@ -1,12 +1,12 @@
-// test_explain_story.c -- what explain_story.c says of each op comes to what the op itself counts,
-// for every call of op_cases.c, forward and backward.
+// test_explain_story.c -- explain_story.c's derivation for each op gives the op's own counts, for
+// every call of op_cases.c, forward and backward.
 #include <string.h>
 
 #include "profiler/explain/explain_parts.h"
 #include "tests/helpers/expect.h"
 #include "tests/ops/op_cases.h"
 
-// Elements of all parameters of an optimizer's step: what a profile knows of its model.
+// Number of elements of all parameters of an optimizer's step, which a profile knows of its model.
 static int64_t parameters_of(const OpCase *call) {
     bool adam = strncmp(call->name, "adam", 4) == 0, sgd = strncmp(call->name, "sgd", 3) == 0;
     bool clip = strncmp(call->name, "clip", 4) == 0;
@@ -17,7 +17,7 @@ static int64_t parameters_of(const OpCase *call) {
     return n;
 }
 
-// Records the call and, where it has one, its backward.
+// Records the call and, if it has one, its backward.
 static void record(const OpCase *call, StepRecord *step) {
     Tensor *leaves[OP_CASE_MAX_INPUTS];
     ck_assert_int_eq(op_case_leaves_new(call, leaves), STATUS_OK);
@@ -37,8 +37,8 @@ static void record(const OpCase *call, StepRecord *step) {
     op_case_leaves_free(call, leaves);
 }
 
-// Counted right by an op, and not derived: a mean's division, the root of a norm, and the norm of
-// nothing.
+// True for counts that are right but not derived: a mean's division, the root of a norm, and the
+// norm of no elements.
 static bool not_derived(const char *name, const char *what, const OpRecord *record) {
     bool mean = strncmp(name, "mean", 4) == 0 && record->op == &op_sum;
     bool norm = record->op == &op_clip_norm &&
@@ -108,7 +108,7 @@ START_TEST(the_story_of_every_op_comes_to_its_counts) {
         step_record_free(&step);
     }
     for (int id = 1; id < OP_COUNT; id++) ck_assert_msg(seen[id], "%s", op_by_id(id)->name);
-    ck_assert_msg(by_operand > ops * 3 / 4, "%d of %d", by_operand, ops); // but for views and lists
+    ck_assert_msg(by_operand > ops * 3 / 4, "%d of %d", by_operand, ops); // except views and lists
 }
 END_TEST
 

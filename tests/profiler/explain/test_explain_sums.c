@@ -1,5 +1,5 @@
-// test_explain_sums.c -- --explain, layer by layer and as a whole: sums are those of the profile,
-// and a layer is found by the names that people use.
+// test_explain_sums.c -- --explain, layer by layer and as a whole: its sums are the profile's, and
+// a layer is found by the names that people use.
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ START_TEST(a_frozen_layer_says_what_it_does_not_do) {
     NetTask task = net_task_new(&net);
     ProfileOptions options = {.warmup = 2, .iterations = 2};
     Profile profile;
-    for (int frozen = 0; frozen < 3; frozen++) { // fc1; with fc2; then x wants a gradient
+    for (int frozen = 0; frozen < 3; frozen++) { // fc1; fc1 and fc2; then x wants a gradient
         for (int k = 0; frozen < 2 && k < 2; k++)
             tensor_requires_grad(task.model->children[2 * frozen]->parameters[k].tensor, false);
         if (frozen == 2) tensor_requires_grad(task.x, true);
@@ -107,7 +107,7 @@ START_TEST(a_frozen_layer_says_what_it_does_not_do) {
 }
 END_TEST
 
-// Reading it again checks every equation that is left.
+// explained_new checks every remaining equation.
 static void check_no_false_sum(const Profile *profile, const char *what, bool listed) {
     static const char *const patterns[] = {NULL, "*"};
     int apart = 0;
@@ -125,7 +125,7 @@ START_TEST(what_does_not_add_up_is_not_printed_as_a_sum) {
     const struct {
         const char *name;
         uint64_t *count;
-        bool listed; // as terms and a total apart
+        bool listed; // printed as terms and a separate total
     } counts[] = {
         {"a layer's products", &layer[REPORT_FORWARD].cost.macs, true},
         {"a layer's bytes", &layer[REPORT_STEP].cost.bytes_read, true},
@@ -171,8 +171,8 @@ START_TEST(long_names_keep_their_columns) {
 }
 END_TEST
 
-// ---- which layers ----------------------------------------------------------------------------
-static int layers_meant(const Profile *profile, const char *pattern) { // 0: refused
+// ---- choice of layers ------------------------------------------------------------------------
+static int layers_meant(const Profile *profile, const char *pattern) { // 0 if refused
     char *printed = NULL;
     size_t size;
     FILE *file = open_memstream(&printed, &size);
@@ -189,7 +189,7 @@ static int layers_meant(const Profile *profile, const char *pattern) { // 0: ref
 START_TEST(a_pattern_names_layers_as_the_report_does) {
     Net net = {.sizes = {7, 5, 3}, .n_sizes = 3, .batch = 2, .options = mlp_defaults()};
     net.optimizer = OPTIMIZER_ADAM;
-    Profile profile = net_profile(&net, 2); // fc1 3 ops, relu1 2, fc2 4, the loss 3, the update 1
+    Profile profile = net_profile(&net, 2); // ops: fc1 3, relu1 2, fc2 4, loss 3, update 1
     const struct {
         const char *pattern;
         int ops;
@@ -223,7 +223,7 @@ START_TEST(an_unknown_layer_among_many_is_refused_in_one_line) {
     ck_assert_int_eq(layers_meant(&profile, long_name), 0);
     ck_assert(strlen(error_message()) < 450 && !strchr(error_message(), '\n'));
     expect_error(STATUS_INVALID_ARGUMENT, "fc3, relu3");
-    Explained explained = explained_new(&profile, NULL, NULL); // without ceilings, too
+    Explained explained = explained_new(&profile, NULL, NULL); // also without ceilings
     ck_assert(!strstr(explained.printed, "verdict") &&
               strstr(explained.printed, "all 117 together"));
     explained_free(&explained);

@@ -1,4 +1,4 @@
-// profile_text.c -- profiles, writes, reads as text.
+// profile_text.c -- profiles a small net, and writes the profile as text.
 #include "tests/profiler/files/profile_text.h"
 
 #include "profiler/files/profile_json.h"

@@ -1,5 +1,5 @@
-// test_annotation.c -- what GitHub is told, to the letter: each expected line follows the escaping
-// of its own toolkit (actions/toolkit, command.ts: % CR LF in a message, and : , in a property).
+// test_annotation.c -- annotations for GitHub: each expected line is escaped exactly as by its own
+// toolkit (actions/toolkit, command.ts: % CR LF in a message, and : , in a property).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// test_exports.c -- what other programs read: Google Benchmark's JSON, OpenMetrics. Every time and
-// count of a planted profile, names that mean something, and a machine without room. Their own
-// readers open such files in CI (tests/tools/check_exports).
+// test_exports.c -- files for other programs: Google Benchmark's JSON, OpenMetrics. Every time and
+// count of a planted profile, names with special characters, and a machine without room. CI opens
+// such files with those programs' own readers (tests/tools/check_exports).
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 static char path[80];
 
-static char *text_of(void) { // free it
+static char *text_of(void) { // the file's text; free it
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     char *text = calloc(1, 1 << 16);
@@ -65,7 +65,7 @@ START_TEST(each_time_is_a_benchmark_and_each_process_a_repetition) {
     json_t *document;
     begin();
     json_t *all = benchmarks_of(&profile, &document);
-    ck_assert_uint_eq(json_array_size(all), 5 * (2 + 7)); // of the whole, of layers
+    ck_assert_uint_eq(json_array_size(all), 5 * (2 + 7)); // runs x (of the whole + of layers)
     expect_runs(all, 0, "step", &profile.totals[REPORT_STEP].latency);
     expect_runs(all, 5, "forward", &profile.totals[REPORT_FORWARD].latency);
     expect_runs(all, 10, "fc1/forward", &profile.layers[0].phase[REPORT_FORWARD].latency);
@@ -80,7 +80,7 @@ START_TEST(each_time_is_a_benchmark_and_each_process_a_repetition) {
 }
 END_TEST
 
-// Two with one name would be repetitions of one.
+// Two benchmarks with one name would count as repetitions of one.
 START_TEST(layers_that_are_called_twice_have_two_names) {
     Profile profile = planted_profile(1, 1);
     json_t *document;
@@ -124,7 +124,7 @@ START_TEST(gauges_to_the_letter) {
     ck_assert_msg(strstr(text, "ridgepoint_phase_seconds" OF ",phase=\"step\"} 0.25\n") != NULL,
                   "%s", text);
     ck_assert_ptr_null(strstr(text, "nan"));
-    ck_assert_ptr_null(strstr(text, "inference_seconds{")); // it did not happen
+    ck_assert_ptr_null(strstr(text, "inference_seconds{")); // nothing inferred
     ck_assert_str_eq(text + strlen(text) - 6, "# EOF\n");
     free(text);
     profile_free(&profile);
@@ -142,15 +142,15 @@ START_TEST(labels_are_text) {
     char *text = text_of();
     const char *label = ",layer=\"a\\\"} 1?# EOF\\\\??\xc3\xa9\",type=\"\",phase=\"forward\"} ";
     ck_assert_msg(strstr(text, label) != NULL, "%s", text);
-    ck_assert_msg(strstr(text, "??\xc3\xa9#2\",type=") != NULL, "%s", text); // called again
+    ck_assert_msg(strstr(text, "??\xc3\xa9#2\",type=") != NULL, "%s", text); // second call
     free(text);
     profile_free(&profile);
     work_folder_end();
 }
 END_TEST
 
-// ---- both --------------------------------------------------------------------------------------
-// Then there is no file, and none that is cut.
+// ---- both formats ------------------------------------------------------------------------------
+// After a failure there is no file, not even a part of one.
 START_TEST(every_request_for_memory_may_fail) {
     Profile profile = planted_profile(2, 1);
     begin();

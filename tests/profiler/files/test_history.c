@@ -1,5 +1,5 @@
-// test_history.c -- a file that grows by lines: whole ones, behind whole ones, and never what
-// belongs to somebody else.
+// test_history.c -- a file that grows by lines: a whole line is added after whole lines, and other
+// people's files stay untouched.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void put(const char *text) {
     fclose(file);
 }
 
-static char *whole(void) { // free it
+static char *whole(void) { // the file's text; free it
     char *text = calloc(1, 1 << 16);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
@@ -71,13 +71,13 @@ START_TEST(what_is_added_is_read) {
     history_free(&history);
     char *text = whole(), *rest = text;
     for (int i = 0; i < 3; i++) ck_assert_ptr_nonnull(strsep(&rest, "\n"));
-    ck_assert_str_eq(rest, ""); // a line each
+    ck_assert_str_eq(rest, ""); // one line each
     free(text);
     end();
 }
 END_TEST
 
-// Of a writer that was killed.
+// A killed writer leaves a line that is cut.
 START_TEST(a_line_that_is_cut_goes) {
     begin();
     ck_assert_int_eq(history_append(&profile, "profile_mlp --x", path), STATUS_OK);
@@ -99,7 +99,7 @@ START_TEST(a_line_that_is_cut_goes) {
 }
 END_TEST
 
-// Whole, but without its end: an editor's doing.
+// A whole line without its newline, as an editor may leave it.
 START_TEST(a_line_without_an_end_is_kept) {
     begin();
     ck_assert_int_eq(history_append(&profile, "w", path), STATUS_OK);
@@ -118,7 +118,7 @@ START_TEST(a_line_without_an_end_is_kept) {
 }
 END_TEST
 
-// Each has its line, though all came at once.
+// Each writer's lines are all there, though all wrote at once.
 START_TEST(several_may_add_at_once) {
     enum { WRITERS = 8, LINES = 20 };
     begin();

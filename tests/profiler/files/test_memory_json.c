@@ -1,5 +1,5 @@
 // test_memory_json.c -- memory over one step as a document: read back and added up again; and the
-// state of the allocator, which it ends with.
+// state of the allocator at its end.
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static double fragmentation_of(const int64_t *bytes, int n) {
 }
 
 START_TEST(the_state_adds_up_and_tells_scattered_blocks_from_one) {
-    static const int64_t sizes[] = {64, 128, 4096, 128}; // as they are, without rounding
+    static const int64_t sizes[] = {64, 128, 4096, 128}; // exact, without rounding
     Storage *storages[4];
     setenv("RIDGEPOINT_ALLOC", _i ? "raw" : "", 1);
     Context *own = context_new();

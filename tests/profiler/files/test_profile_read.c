@@ -1,5 +1,5 @@
-// test_profile_read.c -- a written profile read back: every count and median as it was, and what is
-// cut, changed or no profile refused by its place.
+// test_profile_read.c -- a written profile read back: every count and median is unchanged, and a
+// document that is cut, changed or no profile is refused with the place of the fault.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void end(void) {
     profile_free(&profile);
 }
 
-// ---- what is read ------------------------------------------------------------------------------
+// ---- read back ---------------------------------------------------------------------------------
 static void check_latency(const Latency *got, const Latency *want, const char *what) {
     ck_assert_msg(got->count == want->count, "%s: %lld of %lld", what, (long long)got->count,
                   (long long)want->count);
@@ -38,7 +38,7 @@ static void check_latency(const Latency *got, const Latency *want, const char *w
 }
 
 static void check_phases(const ProfilePhase *got, const ProfilePhase *want, const char *what) {
-    int phases = got == saved.profile.totals ? REPORT_COUNT : REPORT_STEP; // of a layer no step
+    int phases = got == saved.profile.totals ? REPORT_COUNT : REPORT_STEP; // a layer has no step
     for (int p = 0; p < phases; p++) {
         ck_assert_msg(memcmp(&got[p].cost, &want[p].cost, sizeof(OpCost)) == 0, "%s, phase %d",
                       what, p);
@@ -94,7 +94,7 @@ START_TEST(runs_come_back_each) {
 }
 END_TEST
 
-// Each run's beats stand beside its times.
+// Each run's beats are read with its times.
 START_TEST(each_run_s_metronome_comes_back) {
     begin();
     Latency *parts[] = {&profile.metronome.product, &profile.metronome.read};
@@ -122,7 +122,7 @@ START_TEST(each_run_s_metronome_comes_back) {
         ck_assert_double_eq_tol(profile_beat(got, run, false), both, 1e-12);
     }
     ck_assert(isnan(profile_beat(got, 3, true)) && isnan(profile_beat(got, -1, true)));
-    profile.metronome.version = 2; // a run of another version is no run of the same
+    profile.metronome.version = 2; // another version's run does not match
     ck_assert_int_eq(profile_take_runs(&profile, runs, 2), STATUS_FORMAT);
     expect_error(STATUS_FORMAT, "run 2 of 3: metronome.version: differs from the first run's");
     for (int i = 0; i < 2; i++) free(runs[i]);
@@ -139,7 +139,7 @@ START_TEST(a_file_is_read_whole) {
     snprintf(path, sizeof path, "%s/base.json", work_folder);
     FILE *file = fopen(path, "w");
     fputs(text, file);
-    for (int i = 0; i < 200000; i++) fputc(' ', file); // more than one reading takes
+    for (int i = 0; i < 200000; i++) fputc(' ', file); // longer than one read takes
     fclose(file);
     ck_assert_int_eq(saved_profile_read(path, &saved), STATUS_OK);
     check_same();
@@ -154,9 +154,9 @@ START_TEST(a_file_is_read_whole) {
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 typedef struct Spoilt {
-    const char *path, *value; // what stands there instead, as JSON; NULL: it is missing
+    const char *path, *value; // the JSON put in its place; NULL: it is left out
     const char *says;
 } Spoilt;
 
@@ -222,7 +222,7 @@ START_TEST(what_is_spoilt_is_refused_by_its_place) {
 }
 END_TEST
 
-// Cut anywhere, or with bytes changed: refused, or read as what it says; never more than that.
+// A document that is cut, or has bytes changed, is refused, or read as it stands; nothing worse.
 START_TEST(no_document_does_harm) {
     begin();
     size_t length = strlen(text);

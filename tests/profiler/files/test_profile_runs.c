@@ -1,5 +1,5 @@
-// test_profile_runs.c -- medians of other processes beside a profile's own: each at its place, and
-// what is no profile of the same work refused. Starting them is test_profile_runs_program.c.
+// test_profile_runs.c -- adds medians of other processes to a profile's own, each at its place, and
+// refuses profiles of other work. test_profile_runs_program.c tests starting the processes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tests/profiler/files/profile_text.h"
 
 static Profile profile;
-static char *text; // its JSON
+static char *text; // the profile's JSON
 
 static void begin(void) {
     profile = profile_small();
@@ -22,7 +22,7 @@ static void end(void) {
     profile_free(&profile);
 }
 
-// Yours to free: its document with every median so many times as long, and then something else.
+// The profile's document with every median `times` as long, and then changed by `change`; free it.
 static char *changed(double times, void (*change)(json_t *document)) {
     json_t *document = json_loads(text, 0, NULL);
     json_t *step = json_object_get(json_object_get(document, "totals"), "step");
@@ -50,7 +50,7 @@ START_TEST(each_median_stands_beside_this_run_s) {
     ck_assert_double_eq_tol(across->statistics.ci95_high, 5.0 * own, 1e-9 * own);
     ck_assert_double_eq_tol(across->statistics.confidence, 0.9375, 1e-12);
     for (int i = 0; i < profile.n_layers; i++)
-        for (int p = 0; p < REPORT_STEP; p++) { // unchanged in the documents
+        for (int p = 0; p < REPORT_STEP; p++) { // the documents do not change it
             const Latency *one = &profile.layers[i].phase[p].latency;
             ck_assert_int_eq(one->across != NULL, one->count > 0);
             if (one->count == 0) continue;
@@ -100,8 +100,8 @@ START_TEST(what_is_no_profile_of_the_same_is_refused) {
 }
 END_TEST
 
-// All of them are taken again, with those that were added, in place of what was there; a file of
-// several runs is one of them.
+// All runs, old and new, are taken again and replace the earlier ones; a file of several runs
+// counts as one.
 START_TEST(more_runs_take_the_place_of_fewer) {
     begin();
     char *runs[4];
@@ -125,7 +125,7 @@ START_TEST(more_runs_take_the_place_of_fewer) {
 }
 END_TEST
 
-// Cut anywhere, and with a byte changed: refused, or read as what it says.
+// A document that is cut anywhere, or has a byte changed, is refused, or read as it stands.
 START_TEST(no_document_does_harm) {
     begin();
     size_t length = strlen(text);
@@ -179,11 +179,11 @@ static void say_nothing_ran(json_t *document) {
     json_object_set_new(document, "difference", json_string("of what never ran"));
 }
 
-// Whoever reads what another process executed learns that it is not what was predicted.
+// The reader of another process's profile reports that its run did not match the prediction.
 START_TEST(what_was_executed_otherwise_is_told_by_who_reads_it) {
     static const struct {
         void (*change)(json_t *document);
-        const char *told; // NULL: there is nothing to tell
+        const char *told; // NULL: nothing to report
     } says[] = {{NULL, NULL},
                 {say_nothing_ran, NULL},
                 {say_differs, "fc1 forward: macs: predicted 1"},

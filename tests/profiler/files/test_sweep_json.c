@@ -1,5 +1,5 @@
-// test_sweep_json.c -- a sweep as a file: what is written is read again, and what a file says
-// beyond what can be is refused. What points say together: test_sweep.c.
+// test_sweep_json.c -- a sweep as a file: it is read back as written, and impossible values are
+// refused. test_sweep.c tests judging the points.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static Status write_and_read(const char *path, const Sweep *sweep, Sweep *read) 
     return status ? status : sweep_read_json(path, "p --x", "cpu", read);
 }
 
-// What is written is read again, but for what is judged; without room nothing is half taken.
+// Everything is read back except the judgements; if memory runs out, nothing is half read.
 START_TEST(a_file_has_all_of_it) {
     const char *const *axes = AXES("batch=1,2", "lr=1,2");
     Sweep sweep = planted_sweep(axes, 0.1, 1e-7 / 3.0), read = planted_sweep(axes, 1.0, 1.0);
@@ -53,7 +53,7 @@ START_TEST(a_file_has_all_of_it) {
     ck_assert_mem_eq(&sweep.points[1].losses, &read.points[1].losses, sizeof read.points[1].losses);
     ck_assert_double_eq(read.points[1].loss, 1.0 / 3.0);
     ck_assert(isnan(read.points[0].loss));
-    ck_assert_int_eq(read.points[2].state, SWEEP_OPEN); // is tried again
+    ck_assert_int_eq(read.points[2].state, SWEEP_OPEN); // to be tried again
     ck_assert_str_eq(read.unit, "samples");
     sweep_free(&sweep);
     sweep_free(&read);
@@ -61,7 +61,7 @@ START_TEST(a_file_has_all_of_it) {
 }
 END_TEST
 
-// A file may say anything: what is taken can be judged, and what could not is refused.
+// A file may claim any number of steps: accepted ones can be judged, the others are refused.
 START_TEST(steps_that_cannot_be_counted_on_are_refused) {
     static const struct {
         int64_t steps;
@@ -84,7 +84,7 @@ START_TEST(steps_that_cannot_be_counted_on_are_refused) {
         sweep.points[1].steps = told[i].steps;
         ck_assert_int_eq(write_and_read(path, &sweep, &read), told[i].status);
         if (told[i].status) expect_error(STATUS_FORMAT, "points[1] is not a point");
-        ck_assert_int_eq(sweep_judge(&read), STATUS_OK); // a sanitizer looks on
+        ck_assert_int_eq(sweep_judge(&read), STATUS_OK); // for the sanitizer
         sweep_free(&sweep);
         sweep_free(&read);
     }

@@ -1,5 +1,5 @@
 // test_tinytorch.c -- the document of --tinytorch: TinyTorch's keys, each by TinyTorch's own
-// arithmetic, whatever the layers are called, whole or not at all.
+// arithmetic, for any names of layers, complete or absent.
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/helpers/profile_document.h"
 
 static const double mebibyte = 1024.0 * 1024.0;
-static char path[64]; // of a file that is there, and empty
+static char path[64]; // path of an existing, empty file
 
 static void make_file(void) {
     snprintf(path, sizeof path, "/tmp/ridgepoint-tinytorch-XXXXXX");
@@ -53,8 +53,8 @@ static void check_keys(json_t *object, const char *const keys[], size_t n) {
     check_keys((object), (const char *const[]){__VA_ARGS__},                                       \
                sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-// ---- what the numbers are --------------------------------------------------------------------
-static uint64_t flops_of(const Net *net) { // of a batch of 1
+// ---- the numbers -----------------------------------------------------------------------------
+static uint64_t flops_of(const Net *net) { // for a batch of 1
     int64_t flops = 0,
             activated = (net->options.activation != NULL) + (net->options.dropout > 0.0f);
     for (int i = 0; i + 1 < net->n_sizes; i++)
@@ -230,7 +230,7 @@ START_TEST(flops_beyond_64_bits_are_null_and_never_another_number) {
     Tensor *x = tensor_new(SHAPE(300000, 4000000), DTYPE_FLOAT32);
     Profile profile;
     ck_assert_int_eq(profile_inference(model, x, (ProfileOptions){0}, &profile), STATUS_OK);
-    profile.batch = 1; // as if one sample had all the rows
+    profile.batch = 1; // as if one sample had all rows
     json_t *document = written(&profile), *forward = section(document, "profile_forward_pass");
     ck_assert_int_eq(document_integer(forward, "flops"), 2 * 300000LL * 4000000LL * 800000LL);
     ck_assert(json_is_null(document_at(forward, "batch_flops")));
@@ -242,7 +242,7 @@ START_TEST(flops_beyond_64_bits_are_null_and_never_another_number) {
 }
 END_TEST
 
-// ---- what a file can meet --------------------------------------------------------------------
+// ---- hostile input and failures --------------------------------------------------------------
 START_TEST(hostile_names_stay_text) {
     static const struct {
         const char *name, *want;
@@ -298,7 +298,7 @@ START_TEST(memory_may_run_out_at_any_request) {
         ck_assert(failed || n > 1);
         if (failed) expect_error(STATUS_OUT_OF_MEMORY, ": ");
         FILE *file = fopen(path, "r");
-        ck_assert_int_eq(fgetc(file) == EOF, failed); // as it was, or whole
+        ck_assert_int_eq(fgetc(file) == EOF, failed); // unchanged or complete
         fclose(file);
     }
     unlink(path);

@@ -1,5 +1,5 @@
 // test_trace.c -- profiler/files/trace: made-up programs and real training runs, and files that
-// cannot be. TRACE_FILE=trace.json CK_RUN_CASE='a_training_run_is_traced[0]' leaves one for
+// cannot be written. TRACE_FILE=trace.json CK_RUN_CASE='a_training_run_is_traced[0]' leaves one for
 // tools/check_trace.
 #include "profiler/files/trace.h"
 
@@ -19,13 +19,13 @@ enum { ROOM = 4000, SITES = 5, OPS = 3 };
 // ---- made-up programs --------------------------------------------------------------------------
 static const Op made_ops[OPS] = {{.name = "matmul"}, {.name = "relu"}, {.name = "copy"}};
 
-typedef struct Program { // makes up events of nested sites and ops at a clock of its own
+typedef struct Program { // makes up events of nested sites and ops, by its own clock
     Timeline timeline;
     RandomState random;
     int64_t now, step_began, steps;
     int depth;
-    int pace;         // at most so many nanoseconds between two moments
-    bool steps_cross; // a step may end anywhere, else only outside all sites
+    int pace;         // largest distance between two moments, ns
+    bool steps_cross; // a step may end anywhere; otherwise only outside all sites
 } Program;
 
 static int64_t below(Program *program, int64_t n) { return random_next_below(&program->random, n); }
@@ -71,7 +71,7 @@ static void make_events(Program *program, int count) {
     }
 }
 
-// The current context gets sites "s0" to "s4" to go with it.
+// A random program; gives the current context its sites "s0" to "s4".
 static Program program_new(int seed, int64_t clock) {
     static const int paces[] = {1, 3, 2000, 1000000000};
     for (int i = 0; i < SITES; i++) {
@@ -116,7 +116,7 @@ START_TEST(days_of_uptime_keep_their_nanoseconds) {
 }
 END_TEST
 
-// The n-th slice or counter of the file.
+// The n-th slice or counter in the file.
 static json_t *recorded_event(const TraceDocument *document, int64_t n) {
     size_t i;
     json_t *event;
@@ -156,7 +156,7 @@ START_TEST(an_empty_timeline_is_a_trace) {
     TraceDocument document = trace_document_new(&timeline, (TraceOptions){0});
     ck_assert_int_eq(document.n_slices + document.n_counters + document.n_arrow_ends, 0);
     ck_assert_int_eq(dropped_events(&document), 3);
-    ck_assert_uint_eq(json_array_size(document.events), 4); // names
+    ck_assert_uint_eq(json_array_size(document.events), 4); // only names
     trace_document_free(&document);
 }
 END_TEST
@@ -210,7 +210,7 @@ static void add_step(Timeline *timeline, int64_t number, int64_t *began) {
     *began = now;
 }
 
-// Three steps of a net, each in a scope; `across`: a step ends while the scope is open.
+// Trains three steps of a net, each in a scope; `across`: a step ends while the scope is open.
 static Timeline train(const Net *net, bool costs, bool across) {
     NetTask task = net_task_new(net);
     Optimizer *optimizer = optimizer_new(task.model, optimizer_defaults(net->optimizer));
@@ -245,7 +245,7 @@ START_TEST(a_training_run_is_traced) {
     TraceDocument document = trace_document_new(&timeline, (TraceOptions){.process = "training"});
     trace_check_rules(&document);
     trace_check_complete(&document, &timeline);
-    // Of every layer with a weight, and of the loss, an arrow in every step.
+    // Every step has an arrow for each layer with a weight, and one for the loss.
     ck_assert_int_ge(document.n_arrow_ends, 2 * 3 * net.n_sizes);
     int steps = 0;
     for (int i = 0; i < document.n_slices; i++) {

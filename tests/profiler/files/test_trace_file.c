@@ -1,5 +1,5 @@
 // test_trace_file.c -- profiler/files/trace: the text, hostile names, and files that cannot be
-// written. Not here: what is in it (test_trace.c).
+// written. test_trace.c tests the contents.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ START_TEST(a_long_name_is_whole_and_a_site_of_another_context_has_a_name) {
     TraceDocument document = trace_document_new(&timeline, (TraceOptions){0});
     json_t *event = document.slices[0].event;
     ck_assert_str_eq(json_string_value(json_object_get(event, "name")), name);
-    ck_assert_uint_gt(json_string_length(trace_argument(event, "path")), 500); // cut
+    ck_assert_uint_gt(json_string_length(trace_argument(event, "path")), 500); // shortened
     ck_assert_str_eq(document.slices[1].name, "layer");
     trace_document_free(&document);
     free(name);
@@ -89,7 +89,7 @@ START_TEST(a_small_trace_is_this_text) {
     file_text(path, text, sizeof text);
     unlink(path);
     static const char *const parts[] = {
-        "{\n  \"distributedInfo\": {\"rank\": 0},\n", // HolisticTraceAnalysis wants the space
+        "{\n  \"distributedInfo\": {\"rank\": 0},\n", // HolisticTraceAnalysis needs the space
         "{\"ph\": \"X\", \"name\": \"ProfilerStep#12\", \"pid\": 1, \"tid\": 1, \"ts\": 0.000, "
         "\"dur\": 2234.567, \"cat\": \"user_annotation\", \"args\": {}},\n",
         "{\"ph\": \"X\", \"name\": \"matmul\", \"pid\": 1, \"tid\": 1, \"ts\": 0.001, "

@@ -1,4 +1,4 @@
-// trace_document.c -- reads a trace with jansson and holds it against its timeline.
+// trace_document.c -- reads a trace with jansson and compares it with its timeline.
 #include "tests/profiler/files/trace_document.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static TraceDocument document_parse(json_t *root) {
     json_t *event;
     int64_t before = 0;
     json_array_foreach(document.events, i, event) {
-        ck_assert_int_le(before, nanoseconds_at(event, "ts")); // every event has one, and in order
+        ck_assert_int_le(before, nanoseconds_at(event, "ts")); // every event has ts, in order
         before = nanoseconds_at(event, "ts");
         ck_assert_int_eq(integer_at(event, "pid"), 1);
         const char *phase = string_at(event, "ph");
@@ -62,7 +62,7 @@ static TraceDocument document_parse(json_t *root) {
         if (phase[0] != 'C') continue;
         document.n_counters++;
         json_t *arguments = json_object_get(event, "args");
-        ck_assert_uint_eq(json_object_size(arguments), 1); // one key, a number
+        ck_assert_uint_eq(json_object_size(arguments), 1); // one key, with a number
         ck_assert(json_is_number(json_object_iter_value(json_object_iter(arguments))));
     }
     return document;
@@ -85,7 +85,7 @@ void trace_document_free(TraceDocument *document) {
     json_decref(document->root);
 }
 
-// ---- what has to hold ------------------------------------------------------------------------
+// ---- the rules -------------------------------------------------------------------------------
 static bool is_step(const TraceSlice *slice) {
     return strncmp(slice->name, "ProfilerStep#", 13) == 0;
 }
@@ -105,7 +105,7 @@ static void check_nesting(const TraceDocument *document) {
     }
 }
 
-// Steps are apart exactly where one crosses something else.
+// Steps have a track of their own exactly where one crosses another slice.
 static void check_tracks(const TraceDocument *document) {
     bool crosses = false;
     for (int i = 0; i < document->n_slices; i++)
@@ -138,7 +138,7 @@ static TraceSlice expected_slice(const ProfileEvent *event) {
     return slice;
 }
 
-// Each event of the timeline is there once, to the nanosecond, and nothing else is.
+// Each event of the timeline is in the file once, to the nanosecond, and nothing else is.
 static void check_slices(const TraceDocument *document, const Timeline *timeline) {
     TraceSlice *want = calloc((size_t)timeline->count + 1, sizeof *want);
     int n = 0, counters = 0;
@@ -167,7 +167,7 @@ static void check_slices(const TraceDocument *document, const Timeline *timeline
     free(want);
 }
 
-// Values come in the order in which they were recorded, also where the clock stood still.
+// Values come in the order in which they were recorded, even where the clock stood still.
 static void check_counters(const TraceDocument *document, const Timeline *timeline) {
     for (int kind = EVENT_COUNTER; kind <= EVENT_MEMORY; kind++) {
         const char *name = kind == EVENT_COUNTER ? "loss" : "gradient memory";
@@ -199,11 +199,11 @@ static bool same_place(const TraceSlice *a, const TraceSlice *b) {
     return ops && json_equal(trace_argument(a->event, "path"), trace_argument(b->event, "path"));
 }
 
-// Whether an arrow leads from slice `from` to slice `to`, found from the ends in the file.
+// True if an arrow leads from slice `from` to slice `to`, as its ends in the file show.
 static bool has_arrow(const TraceDocument *document, const TraceSlice *from, const TraceSlice *to) {
     json_t *event, *begins = NULL, *ends = NULL;
     size_t i;
-    json_array_foreach(document->events, i, event) { // each end follows its slice
+    json_array_foreach(document->events, i, event) { // an arrow's end follows its slice
         if (i == 0) continue;
         json_t *slice = json_array_get(document->events, i - 1);
         if (slice == from->event && strcmp(string_at(event, "ph"), "s") == 0) begins = event;
@@ -215,7 +215,7 @@ static bool has_arrow(const TraceDocument *document, const TraceSlice *from, con
            nanoseconds_at(ends, "ts") + document->base == to->begin;
 }
 
-// For each backward op of a site: the op of the same site before it, if that went forward.
+// Each backward op of a site has an arrow from the op before it at that site, if that went forward.
 static void check_arrows(const TraceDocument *document) {
     int arrows = 0;
     for (int i = 0; i < document->n_slices; i++) {

@@ -1,6 +1,5 @@
-// test_page.c -- the page of a profile that nothing can be said of, of one whose names mean
-// something to HTML, and of a machine without room. What a page has to hold is
-// test_profile_pages.c's.
+// test_page.c -- the page of an empty profile, of one whose names contain HTML, and of a machine
+// without room. test_profile_pages.c tests the contents of a page.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static void begin(const char *name) {
     snprintf(path, sizeof path, "%s/%s", work_folder, name);
 }
 
-static char *text_of(void) { // free it
+static char *text_of(void) { // the page's text; free it
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     char *text = calloc(1, 1 << 20);
@@ -66,7 +65,7 @@ START_TEST(names_are_text) {
 }
 END_TEST
 
-// Wherever that is: two that are a line apart but for rounding once sent each other round for ever.
+// At every place: two a line apart but for rounding once pushed each other round for ever.
 START_TEST(layers_in_one_place_have_names_below_each_other) {
     Profile profile = measured();
     begin("r.svg");
@@ -90,8 +89,8 @@ START_TEST(layers_in_one_place_have_names_below_each_other) {
         y[n++] = strtod(value + 4, NULL);
     }
     ck_assert_int_ge(n, profile.n_layers);
-    int names = n - 3; // behind them are those of the colours
-    for (int i = names - profile.n_layers + 1; i < names - 1; i++) // the last has no backward
+    int names = n - 3; // the last texts name the colours
+    for (int i = names - profile.n_layers + 1; i < names - 1; i++) // the last one has no backward
         ck_assert_double_ge(y[i], y[i - 1] + 11.5);
     free(text);
     profile_free(&profile);
@@ -115,7 +114,7 @@ START_TEST(of_nothing_there_is_a_page) {
         ck_assert_int_eq(page_write_drawing(&page, (PageDrawing)d, path), STATUS_STATE);
         expect_error(STATUS_STATE, page_drawing_name(d));
     }
-    text = text_of(); // as it was
+    text = text_of(); // unchanged
     ck_assert_int_eq(markup_count(text, "<html"), 1);
     free(text);
     sweep_free(&sweep);
@@ -123,7 +122,7 @@ START_TEST(of_nothing_there_is_a_page) {
 }
 END_TEST
 
-// Then there is no page, and none that is cut.
+// After a failure there is no page, not even a part of one.
 START_TEST(every_request_for_memory_may_fail) {
     Profile profile = measured();
     begin("p.html");

@@ -1,5 +1,5 @@
-// test_svg.c -- the elements of a drawing, to the character; where an axis puts a value, and which
-// values get a mark.
+// test_svg.c -- the elements of a drawing, to the character; places of values on an axis, and the
+// choice of marks.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,12 +51,12 @@ START_TEST(an_axis_is_straight_or_logarithmic) {
     const SvgAxis line = {.from = 10, .to = 20, .at = 100, .until = 0};
     ck_assert_double_eq(svg_at(&line, 10), 100);
     ck_assert_double_eq(svg_at(&line, 15), 50);
-    ck_assert_double_eq(svg_at(&line, 25), 0); // at its end
+    ck_assert_double_eq(svg_at(&line, 25), 0); // the axis's end
     ck_assert_double_eq(svg_at(&line, -1), 100);
     const SvgAxis log = {.from = 0.1, .to = 1000, .at = 0, .until = 400, .logarithmic = true};
     ck_assert_double_eq_tol(svg_at(&log, 1), 100, 1e-9);
     ck_assert_double_eq_tol(svg_at(&log, 1000), 400, 1e-9);
-    ck_assert_double_eq(svg_at(&log, 0.0), 0); // there is no logarithm
+    ck_assert_double_eq(svg_at(&log, 0.0), 0); // 0 has no logarithm
     const SvgAxis point = {.from = 3, .to = 3, .at = 7, .until = 9};
     ck_assert_double_eq(svg_at(&point, 3), 7);
 }

@@ -1,4 +1,4 @@
-// card.c -- a device whose clock goes on by the figures of the test, and by nothing else.
+// card.c -- a device whose clock moves only by the figures that the test sets.
 #include "tests/profiler/machine/card.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool fails(Card *card, CardCall call, Status *status) {
     return true;
 }
 
-// Addresses that nobody may follow; what is freed last is what was allocated last, or anything.
+// Makes addresses that must not be followed; allocations need not be freed in order.
 static void *allocate(Device *self, size_t bytes) {
     Card *card = (Card *)self;
     if (card->fails == CARD_ALLOCATE || card->live + (int64_t)bytes > card->memory.free)
@@ -44,7 +44,7 @@ static int64_t time_of_product(Card *card, const OpCall *call, int64_t flops) {
     return flops / card->flops * (rows < card->large ? 2 : 1);
 }
 
-// By the op's own count of FLOPs and bytes.
+// Takes the time that follows from the op's own count of FLOPs and bytes.
 static Status run(Device *self, const OpCall *call) {
     Card *card = (Card *)self;
     Status status;

@@ -1,5 +1,5 @@
-// test_levels.c -- which lines an op moves, at which level of the caches, and whose: by hand, on a
-// made-up machine whose L1 holds 1,000 bytes and whose L2 10,000.
+// test_levels.c -- the lines that an op moves, their cache level, and the threads charged: by hand,
+// on a made-up machine whose L1 holds 1,000 bytes and whose L2 10,000.
 #include <string.h>
 
 #include "profiler/record/step_record.h"
@@ -20,7 +20,7 @@ static uint64_t bytes_at(int level) {
     return here->read + here->written;
 }
 
-// The level that all bytes of the last op lie at; -1: at several.
+// The level that holds all bytes of the last op; -1: several do.
 static int level_of_last(void) {
     const OpRecord *op = &record.ops[record.n_ops - 1];
     uint64_t all = op->cost.bytes_read + op->cost.bytes_written;
@@ -29,7 +29,7 @@ static int level_of_last(void) {
     return -1;
 }
 
-// Of the last op, all levels together.
+// The last op's traffic, summed over all levels.
 static LevelTraffic moved_by_last(void) {
     LevelTraffic sum = {0};
     for (int i = 0; i < machine.n_levels; i++) {
@@ -55,7 +55,7 @@ START_TEST(what_was_never_touched_comes_from_memory) {
     step_record_start(&record, &machine);
     tensor_fill(x, 2.0f);
     ck_assert_int_eq(level_of_last(), DRAM);
-    tensor_fill(x, 3.0f); // 400 bytes, just touched
+    tensor_fill(x, 3.0f); // 400 bytes, touched last
     ck_assert_int_eq(level_of_last(), L1);
     step_record_stop(&record);
     step_record_free(&record);
@@ -63,7 +63,7 @@ START_TEST(what_was_never_touched_comes_from_memory) {
 }
 END_TEST
 
-// Its end was touched just now, but its beginning before all the rest of it.
+// Its end was touched last, but its beginning was touched before all the rest of it.
 START_TEST(a_tensor_between_two_caches_lies_in_the_second) {
     Tensor *x = floats(1000);
     step_record_start(&record, &machine);
@@ -75,14 +75,14 @@ START_TEST(a_tensor_between_two_caches_lies_in_the_second) {
 }
 END_TEST
 
-// 6,000 bytes, updated in place again and again, are no 12,000.
+// 6,000 bytes that are updated in place count as 6,000, not as 12,000.
 START_TEST(what_is_updated_in_place_is_there_once) {
     Tensor *x = floats(1500), *other = floats(900);
     step_record_start(&record, &machine);
     OpParams half = {.value = {0.5f}};
     for (int i = 0; i < 2; i++) OP_INTO(&x, op_mul_scalar, &half, x);
     ck_assert_int_eq(level_of_last(), L2);
-    tensor_fill(other, 1.0f); // 3,600 more: 9,600 together
+    tensor_fill(other, 1.0f); // 3,600 more make 9,600 together
     OP_INTO(&x, op_mul_scalar, &half, x);
     ck_assert_int_eq(level_of_last(), L2);
     step_record_stop(&record);
@@ -97,7 +97,7 @@ START_TEST(operands_walked_side_by_side_must_fit_together) {
     step_record_start(&record, &machine);
     for (int i = 0; i < 2; i++) {
         Scope *scope = scope_open();
-        tensor_add(a, b); // 8,000 bytes read and 4,000 written: more than L2
+        tensor_add(a, b); // reads 8,000 bytes, writes 4,000: more than L2
         scope_close(scope);
     }
     ck_assert_uint_eq(bytes_at(L1) + bytes_at(L2), 0);
@@ -113,7 +113,7 @@ START_TEST(a_product_keeps_what_it_reads_in_blocks) {
     step_record_start(&record, &machine);
     for (int i = 0; i < 2; i++) {
         Scope *scope = scope_open();
-        tensor_matmul(a, b); // 4,000 bytes each: each in L2 by itself
+        tensor_matmul(a, b); // 4,000 bytes each: each alone fits L2
         scope_close(scope);
     }
     ck_assert_uint_eq(bytes_at(L2), 8000);
@@ -140,7 +140,7 @@ START_TEST(what_is_moved_in_between_pushes_it_out) {
 }
 END_TEST
 
-// 400 bytes that were touched ten times in between are 400.
+// 400 bytes that were touched ten times in between count as 400.
 START_TEST(what_is_moved_twice_in_between_counts_once) {
     Tensor *x = floats(100), *other = floats(100);
     step_record_start(&record, &machine);
@@ -155,7 +155,7 @@ START_TEST(what_is_moved_twice_in_between_counts_once) {
 }
 END_TEST
 
-// 800 bytes behind 400 others: in a cache of 1,000 lie 600 of them.
+// 800 bytes before 400 others: a cache of 1,000 still holds 600 of them.
 START_TEST(what_just_does_not_fit_is_there_in_part) {
     Tensor *x = floats(200), *other = floats(100);
     step_record_start(&record, &machine);
@@ -171,7 +171,7 @@ START_TEST(what_just_does_not_fit_is_there_in_part) {
 }
 END_TEST
 
-// Each sees what was touched since it began: nothing here, though the other one has just seen it.
+// Each recorder counts touches since its own start, although the other has just seen the tensor.
 START_TEST(two_recorders_do_not_hide_an_operand_from_each_other) {
     Tensor *x = floats(100);
     StepRecord first;
@@ -209,29 +209,29 @@ START_TEST(bytes_are_shared_out_to_the_last_one) {
 }
 END_TEST
 
-// Ten floats of each: 40 bytes.
+// Ten floats of each tensor: 40 bytes.
 START_TEST(what_is_written_unread_is_allocated) {
     Tensor *x = floats(10), *g = floats(10), *lr = floats(1), *out = floats(10);
     Scope *scope = scope_open();
     step_record_start(&record, &machine);
     tensor_add(x, g);
     expect_moved(80, 40, 40);
-    tensor_add(x, x); // one operand
+    tensor_add(x, x); // the same operand twice
     expect_moved(40, 40, 40);
     OpParams half = {.value = {0.5f}};
-    OP_INTO(&x, op_mul_scalar, &half, x); // in place: nothing is fetched to be written
+    OP_INTO(&x, op_mul_scalar, &half, x); // in place: writing fetches nothing
     expect_moved(40, 40, 0);
     ck_assert_int_eq(level_of_last(), L1);
-    OP_INTO(&out, op_add, NULL, x, g); // into what is there
+    OP_INTO(&out, op_add, NULL, x, g); // into an existing tensor
     expect_moved(80, 40, 40);
     tensor_sgd_step((Tensor *[]){lr, x, g}, 1, (SgdParams){0});
     expect_moved(84, 40, 0);
-    ck_assert_int_eq(bytes_at(L1), 120); // and lr, never touched, from memory
+    ck_assert_int_eq(bytes_at(L1), 120); // lr, untouched so far, is in memory
     tensor_sum(x, DIM_ALL, false);
     expect_moved(40, 4, 4);
     tensor_fill(x, 2.0f);
     expect_moved(0, 40, 40);
-    tensor_assign(out, x); // what it overwrites it does not read
+    tensor_assign(out, x); // reads nothing of the overwritten
     expect_moved(40, 40, 40);
     step_record_stop(&record);
     step_record_free(&record);
@@ -251,7 +251,7 @@ START_TEST(roots_and_divisions_are_counted_apart) {
                      (AdamParams){.beta1 = 0.9f, .beta2 = 0.99f, .epsilon = 1e-8f});
     OpSlow slow = record.ops[record.n_ops - 1].traffic.slow;
     ck_assert(slow.roots == 10 && slow.divisions == 10);
-    expect_moved(168, 128, 0); // the state's t counts on
+    expect_moved(168, 128, 0); // includes the step count t
     tensor_div(x, g);
     slow = record.ops[record.n_ops - 1].traffic.slow;
     ck_assert(slow.roots == 0 && slow.divisions == 10);
@@ -266,7 +266,7 @@ START_TEST(roots_and_divisions_are_counted_apart) {
 }
 END_TEST
 
-// Two cores with an L1 of 1,000 bytes each, which share the L2.
+// Two cores, each with an L1 of 1,000 bytes, share the L2.
 static const Machine pair = {
     .peak_flops_per_second = 1e9,
     .threads = 2,
@@ -275,7 +275,7 @@ static const Machine pair = {
                {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
     .n_levels = 3};
 
-// Of 800,000 bytes, again and again, none are near; 800 all, where one thread does it.
+// 800,000 bytes are spread over all threads and never near; 800 bytes, one thread's, all are.
 START_TEST(an_op_is_charged_to_who_does_it) {
     static const int64_t sizes[] = {100000, 100};
     static const Team teams[] = {TEAM_ALL, TEAM_ONE};
@@ -302,16 +302,16 @@ START_TEST(an_op_is_charged_to_who_does_it) {
 }
 END_TEST
 
-// 1,600 bytes are more than one thread's L1, and no more than what two have.
+// 1,600 bytes exceed one thread's L1, and fit the L1 of two.
 START_TEST(caches_of_one_thread_hold_less) {
     ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1600), L2);
     ck_assert_int_eq(machine_level(&pair, TEAM_ALL, 1600), L1);
     ck_assert_int_eq(machine_level(&pair, TEAM_ONE, 1 << 22), L2);
-    ck_assert_int_eq(machine_level(&machine, TEAM_ONE, 1000), L1); // not said: as all
+    ck_assert_int_eq(machine_level(&machine, TEAM_ONE, 1000), L1); // no TEAM_ONE size: as all
 }
 END_TEST
 
-// A call that is not run: only where its operand is, and by whom, is looked at.
+// Describes a call that is not run: only its operand and its threads matter.
 static int64_t nobody_else(const OpCall *call) { return (void)call, 0; }
 static int64_t another_thread(const OpCall *call) { return (void)call, 1; }
 static OpTraffic traffic_of_read(Reuse *reuse, Tensor *x, Team team, uint64_t bytes) {
@@ -326,7 +326,7 @@ static OpTraffic traffic_of_sum(Reuse *reuse, Tensor *x, Team team) {
     return traffic_of_read(reuse, x, team, 400);
 }
 
-// Half of what one thread touched is where the other of two threads has to fetch it from.
+// The second of two threads fetches half of the bytes from the shared cache.
 START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     Tensor *x = floats(100);
     Reuse *reuse = reuse_new(&pair);
@@ -339,7 +339,7 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
     ck_assert_uint_eq(others.level[L2].read, 200);
     traffic_of_sum(reuse, x, TEAM_ONE);
     others = traffic_of_read(reuse, x, TEAM_ALL, 800);
-    ck_assert_uint_eq(others.level[L2].read, 400); // shared out as the op counts
+    ck_assert_uint_eq(others.level[L2].read, 400); // scaled to the op's own count
     others = traffic_of_sum(reuse, x, TEAM_ALL);
     ck_assert_uint_eq(others.level[L1].read, 400);
     reuse_free(reuse);
@@ -347,7 +347,7 @@ START_TEST(what_another_core_touched_comes_from_the_shared_cache) {
 }
 END_TEST
 
-// 100 rows of 10 floats: 4,000 bytes, of which one row is read. What was touched before is near.
+// One row of a table of 4,000 bytes (100 x 10 floats) is read: earlier tensors stay near.
 START_TEST(a_table_of_which_some_rows_are_read_pushes_nothing_out) {
     Tensor *x = floats(20), *table = tensor_full_new(SHAPE(100, 10), 1.0f);
     Tensor *index = tensor_from_labels_new(SHAPE(1), (const int64_t[]){7});
@@ -366,7 +366,7 @@ START_TEST(a_table_of_which_some_rows_are_read_pushes_nothing_out) {
 }
 END_TEST
 
-// A kernel of somebody else's may have threads of its own, unless it says how it is divided.
+// A foreign kernel may have threads of its own, unless it says how it is divided.
 START_TEST(a_kernel_that_says_nothing_is_everybodys) {
     const Op silent = {.name = "silent"}, divided = {.name = "divided", .work = op_work_elements};
     Tensor *small = floats(10), *large = floats(1 << 20);

@@ -1,6 +1,6 @@
-// test_machine.c -- the machine's ceilings, measured and kept. A calibration is held against what
-// must be so on any machine, never against a clock. Files: test_machine_file.c; where levels end:
-// test_machine_levels.c.
+// test_machine.c -- the machine's ceilings, measured and kept. A calibration is checked for
+// properties that hold on any machine, never against a clock. test_machine_file.c tests files,
+// test_machine_levels.c the ends of levels.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "tests/helpers/data_files.h"
 #include "tests/helpers/expect.h"
 
-// ---- files and what is kept --------------------------------------------------------------------
+// ---- files and the cache -----------------------------------------------------------------------
 
 static char folder[DATA_PATH], file[DATA_PATH + 16], found[512];
 
@@ -44,7 +44,7 @@ static void write_text(const char *path, const char *text) {
     fclose(stream);
 }
 
-// What a build that looks for mistakes has measured is not what another goes by.
+// The name includes the build: other builds do not use the ceilings of a sanitizer's.
 static void check_name(const char *path) {
     Environment environment;
     Machine machine = {0};
@@ -87,7 +87,7 @@ END_TEST
 
 // ---- measuring ---------------------------------------------------------------------------------
 
-// The first test that needs a machine measures this one, for the processes of all tests.
+// The first test that needs a machine measures this one, once for the processes of all tests.
 static Machine *shared;
 static Machine measured_once(void) {
     if (shared->n_levels == 0)
@@ -103,7 +103,7 @@ static void note(void *argument, const char *what, double fraction) {
     told++;
 }
 
-// A level that is written has to have fetched it; so nothing comes faster than it comes and goes.
+// Writing to a level first fetches the lines, so no level fetches slower than it moves.
 static void check_rates(const MachineLevel *level, bool first, bool alone) {
     for (int team = 0; team <= (int)alone; team++) {
         const MachineRates *rates = &level->rates[team];
@@ -135,7 +135,7 @@ static void check_measured(const Machine *machine) {
     }
     ck_assert_str_eq(machine->levels[last].name, "DRAM");
     ck_assert_int_eq(machine->levels[last].bytes, INT64_MAX);
-    // Other work may slow either level down in one measurement, and does not in all of a few.
+    // Other work may slow either level down in one measurement, but not in all of a few.
     bool fast = caches_are_fast(machine);
     for (int tries = 0; tries < 3 && !fast; tries++) {
         Machine again;
@@ -180,8 +180,8 @@ START_TEST(a_measurement_is_kept_and_used_again) {
 }
 END_TEST
 
-// What lies in the cache's place: not JSON; nothing; another machine's; other threads'; a guess;
-// what an earlier version measured, without rates.
+// The cache file holds: text that is not JSON; nothing; another machine's ceilings; other threads';
+// a guess; an earlier version's, without rates.
 START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     if (_i > 0) test_skip_if_long();
     make_home();
@@ -200,13 +200,13 @@ START_TEST(a_cache_that_does_not_fit_is_measured_anew) {
     ck_assert_msg(!machine_obtain(&request, &machine, &fresh, kept), "%s", error_message());
     ck_assert(fresh);
     expect_no_error();
-    ck_assert(!machine_obtain(&request, &machine, &fresh, kept)); // and repaired
+    ck_assert(!machine_obtain(&request, &machine, &fresh, kept)); // and the file is repaired
     ck_assert(!fresh);
     remove_home();
 }
 END_TEST
 
-// Whoever writes last takes nothing away from what others saw; and another machine's are not kept.
+// The last writer keeps the better ceilings of others; ceilings of another machine are not kept.
 START_TEST(kept_ceilings_only_rise) {
     make_home();
     Machine machine = measured_once(), low = machine, kept;
@@ -228,7 +228,7 @@ START_TEST(kept_ceilings_only_rise) {
     }
     Machine better = machine;
     better.peak_flops_per_second *= 2.0;
-    for (int i = 0; i < 2; i++) { // given, and of another machine
+    for (int i = 0; i < 2; i++) { // given ones, and another machine's
         Machine other = better;
         if (i == 0) other.measured = false;
         if (i == 1) strcpy(other.fingerprint, "another CPU");
@@ -241,7 +241,7 @@ START_TEST(kept_ceilings_only_rise) {
 }
 END_TEST
 
-// Ten profiles in a row, the first of them three days ago: what is kept is begun anew.
+// After ten low profiles in a row, the first three days ago, ceilings are measured anew.
 START_TEST(a_machine_that_gives_less_for_days_is_measured_anew) {
     make_home();
     Machine machine = measured_once(), kept;
@@ -258,7 +258,7 @@ START_TEST(a_machine_that_gives_less_for_days_is_measured_anew) {
         ck_assert_int_eq(kept.low_profiles, i);
     }
     ck_assert(!machine_obtain(&(MachineRequest){0}, &kept, &fresh, where) && !fresh); // too soon
-    machine.levels[last].now = 0.71; // at one level not
+    machine.levels[last].now = 0.71; // one level is not low
     machine_keep(&machine);
     ck_assert(!machine_read(found, &kept));
     ck_assert_int_eq(kept.low_profiles, 0);
@@ -274,14 +274,14 @@ START_TEST(a_machine_that_gives_less_for_days_is_measured_anew) {
 }
 END_TEST
 
-// Ceilings that were too low rise; too high ones stay, and all of them where there is no room, or
-// they are no measured ones of this machine. The last level takes long: only where it is asked for.
+// Ceilings that were too low rise, and too high ones stay. All stay without memory, or if they are
+// not this machine's own measurements. The last level takes long, so it needs a request.
 START_TEST(a_second_look_makes_ceilings_better_and_nothing_else) {
     Machine machine = measured_once();
     int last = machine.n_levels - 1, asked = _i == 4 ? 0 : last;
     MachineLevel *level = &machine.levels[asked];
     const MachineRates low = {.fill = 1.0, .store = 1.0, .move = 1.0};
-    if (last == 0) return; // nothing but memory
+    if (last == 0) return; // memory is the only level
     for (int i = 0; i <= last; i++) {
         machine.levels[i].rates[TEAM_ALL] = low;
         machine.levels[i].bytes_per_second = 1.0;
@@ -315,7 +315,7 @@ START_TEST(a_cache_that_cannot_be_written_is_no_error) {
     make_home();
     Machine machine;
     bool fresh;
-    write_text(file, ""); // a file where a folder has to be
+    write_text(file, ""); // a file in a folder's place
     setenv("XDG_CACHE_HOME", file, 1);
     ck_assert_msg(!machine_obtain(&(MachineRequest){0}, &machine, &fresh, found), "%s",
                   error_message());
@@ -330,7 +330,7 @@ START_TEST(every_failing_allocation_is_an_ordinary_error) {
     make_home();
     Machine machine;
     bool fresh;
-    // The first requests: environment, cache, context, scratch. All of them would take minutes.
+    // Fails the first allocations: environment, cache, context, scratch. All would take minutes.
     for (uint64_t nth = 1; nth <= 6; nth++) {
         memory_fail_at(nth);
         Status status = machine_calibrate(NULL, NULL, &machine);

@@ -1,6 +1,5 @@
-// test_machine_device.c -- the ceilings of a card, against one made up (card.h) whose every time is
-// known: what is measured must be what it was given. Those of the emulated cuda:
-// test_cuda_machine.c.
+// test_machine_device.c -- the ceilings of a made-up card (card.h) whose every time is known: the
+// measured values must be those that it was given. test_cuda_machine.c tests the emulated cuda.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +21,12 @@ static void check_close(double got, double want, const char *what) {
     ck_assert_msg(fabs(got - want) <= 1e-12 * want, "%s: %.17g instead of %.17g", what, got, want);
 }
 
-static void check_calm(void) { // nothing is left behind
+static void check_calm(void) { // the card has nothing left
     ck_assert_int_eq(card.live, 0);
     ck_assert_int_eq(expect_live_bytes(), 0);
 }
 
-// ---- what is measured --------------------------------------------------------------------------
+// ---- measurements ------------------------------------------------------------------------------
 START_TEST(what_the_card_does_by_its_own_time_is_measured) {
     Machine machine;
     use_card(true);
@@ -36,7 +35,7 @@ START_TEST(what_the_card_does_by_its_own_time_is_measured) {
     ck_assert_str_eq(machine.device, "Made-up 1");
     ck_assert_str_eq(machine.fingerprint, "Made-up 1, number 7, driver 3");
     ck_assert_int_eq(machine.threads, 0);
-    check_close(machine.peak_flops_per_second, 0x1p15 * 1e9, "peak"); // of the larger products
+    check_close(machine.peak_flops_per_second, 0x1p15 * 1e9, "peak"); // that of the larger products
     ck_assert_int_eq(machine.n_levels, 2);
     ck_assert_str_eq(machine.levels[0].name, "L2");
     ck_assert_str_eq(machine.levels[1].name, "DRAM");
@@ -47,7 +46,7 @@ START_TEST(what_the_card_does_by_its_own_time_is_measured) {
     check_close(machine.dispatch_seconds, 2500e-9, "launch");
     check_close(machine.from_host_bytes_per_second, 1024e9 / 32.0, "from the host");
     check_close(machine.to_host_bytes_per_second, 1024e9 / 64.0, "to the host");
-    ck_assert(machine.call_seconds > 0.0 && machine.call_seconds < 1e-3); // by the clock
+    ck_assert(machine.call_seconds > 0.0 && machine.call_seconds < 1e-3); // measured by the clock
     ck_assert(machine.wake_seconds == 0.0 && machine.spin_seconds == 0.0);
     check_calm();
 }
@@ -93,7 +92,7 @@ START_TEST(no_more_than_half_of_what_is_free_is_taken) {
     card.memory.cache = rooms[_i].cache;
     Status status = machine_calibrate(NULL, NULL, &machine);
     ck_assert_int_eq(machine.n_levels, rooms[_i].levels);
-    // Blocks are rounded up, by an eighth at most.
+    // Blocks are rounded up by an eighth at most.
     ck_assert_int_le(card.most_live, rooms[_i].free / 2 + rooms[_i].free / 16);
     check_calm();
     if (status) {
@@ -111,7 +110,7 @@ END_TEST
 START_TEST(without_stamps_the_clock_counts_until_the_card_is_done) {
     Machine machine;
     use_card(false);
-    if (_i) card.device.memory = NULL; // nor a figure of its memory
+    if (_i) card.device.memory = NULL; // nor facts about its memory
     ck_assert_msg(!machine_calibrate(NULL, NULL, &machine), "%s", error_message());
     ck_assert_int_eq(machine.n_levels, _i ? 1 : 2);
     ck_assert(machine.peak_flops_per_second > 0.0 && isfinite(machine.peak_flops_per_second));
@@ -122,7 +121,7 @@ START_TEST(without_stamps_the_clock_counts_until_the_card_is_done) {
 }
 END_TEST
 
-// ---- what fails --------------------------------------------------------------------------------
+// ---- failures ----------------------------------------------------------------------------------
 START_TEST(whatever_fails_is_told_and_nothing_stays) {
     Machine machine;
     use_card(_i + 1 != CARD_SYNCHRONIZE);
@@ -140,7 +139,7 @@ START_TEST(any_of_the_first_requests_may_fail) {
     Machine machine;
     for (uint64_t nth = 1; nth <= 12; nth++) {
         use_card(true);
-        card.fails = CARD_READ; // ends it early in any case
+        card.fails = CARD_READ; // ends the measurement early
         memory_fail_at(nth);
         ck_assert_int_ne(machine_calibrate(NULL, NULL, &machine), STATUS_OK);
         memory_fail_at(0);
@@ -151,7 +150,7 @@ START_TEST(any_of_the_first_requests_may_fail) {
 }
 END_TEST
 
-// ---- what is kept ------------------------------------------------------------------------------
+// ---- kept ceilings -----------------------------------------------------------------------------
 static char folder[] = "/tmp/test_machine_device_XXXXXX";
 
 static Machine obtain(bool fresh_wanted, char kept[512]) {

@@ -1,5 +1,5 @@
-// test_machine_file.c -- machine files: what is read, what is refused and why, what is written.
-// Measuring, and what is kept: test_machine.c.
+// test_machine_file.c -- machine files: accepted and refused contents, and written files.
+// test_machine.c tests measuring and the cache.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ START_TEST(peak_and_one_level_are_enough) {
     ck_assert_int_eq(machine.levels[0].bytes, INT64_MAX);
     ck_assert_double_eq(machine.dispatch_seconds, 0.0);
     ck_assert_str_eq(machine.fingerprint, "");
-    // The last level holds everything, whatever the file says.
+    // The last level holds everything, whatever size the file gives.
     ck_assert(!parse("{" PEAK ", " LEVELS(LEVEL("RAM", "64", "1")) "}", &machine));
     ck_assert_int_eq(machine.levels[0].bytes, INT64_MAX);
 }
@@ -251,7 +251,7 @@ START_TEST(what_is_written_is_read_back) {
     close(file);
     Machine machine, back;
     ck_assert(!parse(whole, &machine));
-    machine.peak_flops_per_second = 1e12 / 3.0; // no short decimal
+    machine.peak_flops_per_second = 1e12 / 3.0; // has no short decimal
     machine.measured = _i > 0;
     if (_i) strcpy(machine.fingerprint, "\"quoted\" \\ \xc3\xa9");
     if (_i > 1) strcpy(machine.device, "a card");
@@ -286,7 +286,7 @@ START_TEST(a_given_file_that_cannot_be_used_is_an_error) {
     ck_assert_int_eq(write(file, whole, sizeof whole - 1), sizeof whole - 1);
     close(file);
     ck_assert_int_eq(machine_obtain(&request, &machine, &fresh, kept_in), STATUS_OK);
-    ck_assert(!machine.measured && !fresh && !kept_in[0]); // given now, whatever it was
+    ck_assert(!machine.measured && !fresh && !kept_in[0]); // given now, measured or not
     unlink(path);
     data_expect_error(machine_obtain(&request, &machine, &fresh, kept_in), STATUS_IO,
                       "cannot be read: No such file");

@@ -1,5 +1,5 @@
-// test_machine_known.c -- published ceilings by name: the table's own laws, and bounds on the meta
-// device against arithmetic by hand. What the programs make of them is asked from outside.
+// test_machine_known.c -- published ceilings by name: rules of the table, and bounds on the meta
+// device compared with arithmetic by hand. The programs' use of them is tested from outside.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ START_TEST(each_row_is_a_machine_with_a_source) {
     const KnownMachine *known;
     int n = 0;
     for (; (known = machine_known_at(n)); n++) {
-        ck_assert_ptr_eq(machine_known(known->name), known); // the first of that name
+        ck_assert_ptr_eq(machine_known(known->name), known); // the first with that name
         const char *suffix = strrchr(known->name, '-');
         ck_assert_msg(suffix && strcmp(suffix + 1, precision_brief(known->precision)) == 0, "%s",
                       known->name);
@@ -35,7 +35,7 @@ START_TEST(each_row_is_a_machine_with_a_source) {
 }
 END_TEST
 
-// As their makers print them.
+// The figures that the makers publish.
 START_TEST(figures_are_the_makers) {
     const KnownMachine *a100 = machine_known("a100-bf16"), *h200 = machine_known("h200-fp32");
     ck_assert(a100->peak_flops_per_second == 312e12 && a100->bytes_per_second == 1555e9);
@@ -48,18 +48,18 @@ END_TEST
 // ---- bounds ------------------------------------------------------------------------------------
 static const struct {
     const char *model, *peaks, *bound, *level;
-    double seconds; // of a forward
+    double seconds; // seconds of a forward
 } bounds[] = {
     {"Linear(4096,4096,bias=false)@4096x4096", "a100-fp32", "compute", "DRAM",
      2.0 * 4096 * 4096 * 4096 / 19.5e12},
-    {"Linear(4096,4096,bias=false)@4096x4096", "a100-bf16", "compute", "DRAM", // three of 32 MiB
+    {"Linear(4096,4096,bias=false)@4096x4096", "a100-bf16", "compute", "DRAM", // three x 32 MiB
      2.0 * 4096 * 4096 * 4096 / 312e12},
     {"Linear(8192,8192,bias=false)@1x8192", "a100-fp32", "memory", "DRAM",
      4.0 * (8192.0 * 8192 + 2 * 8192) / 1555e9},
     {"Linear(8192,8192,bias=false)@1x8192", "h100-bf16", "memory", "DRAM",
      2.0 * (8192.0 * 8192 + 2 * 8192) / 3350e9},
     {"ReLU@65536x1024", "a100-fp32", "memory", "DRAM", 8.0 * 65536 * 1024 / 1555e9},
-    {"ReLU@64x64", "h100-fp32", "compute", "L2", 4096 / 67e12}, // of whose L2 nothing is published
+    {"ReLU@64x64", "h100-fp32", "compute", "L2", 4096 / 67e12}, // the L2 has no published bandwidth
     {"ReLU@65536x1024", "xeon-8380-fp32", "memory", "DRAM", 8.0 * 65536 * 1024 / 204.8e9},
 };
 enum { BOUNDS = sizeof bounds / sizeof bounds[0] };
@@ -86,7 +86,7 @@ START_TEST(a_bound_is_arithmetic_or_memory_whichever_is_longer) {
 }
 END_TEST
 
-// ---- what is printed ---------------------------------------------------------------------------
+// ---- print -------------------------------------------------------------------------------------
 static const struct {
     const char *arguments, *lines[3];
 } printed[] = {

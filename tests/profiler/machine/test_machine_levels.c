@@ -1,5 +1,5 @@
-// test_machine_levels.c -- where one level of memory ends: as the system describes its caches,
-// whole or not, and as bandwidths show where it does not.
+// test_machine_levels.c -- the size of each level of memory: from the system's description of its
+// caches, complete or not, and otherwise from bandwidths.
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -29,7 +29,7 @@ START_TEST(the_system_names_the_caches) {
     ck_assert_int_eq(machine_levels_of_system(work_folder, 2, levels), 0);
     write_cache(0, "1\n", "Data\n", "48K\n", "0,4\n");
     write_cache(1, "1\n", "Instruction\n", "64K\n", "0,4\n");
-    write_cache(2, "3\n", "Unified\n", "32M\n", "0-7\n"); // before the second level
+    write_cache(2, "3\n", "Unified\n", "32M\n", "0-7\n"); // ahead of the second level
     write_cache(3, "2\n", "Unified\n", "1024K\n", "0,4\n");
     write_cache(4, "4\n", "Unified\n", "0K\n", "0-7\n");
     ck_assert_int_eq(machine_levels_of_system(work_folder, 1, levels), 3);
@@ -55,7 +55,7 @@ START_TEST(what_the_system_does_not_say_whole_does_not_count) {
     ck_assert_int_eq(machine_levels_of_system(work_folder, 8, levels), 0);
     work_folder_end();
     work_folder_begin();
-    // Private caches that together hold more than the one that all share: it is no level.
+    // Private caches that together hold more than the shared one: the shared one is no level.
     write_cache(0, "2", "Unified", "2M", "0");
     write_cache(1, "3", "Unified", "16M", "0-63");
     ck_assert_int_eq(machine_levels_of_system(work_folder, 8, levels), 1);
@@ -66,13 +66,13 @@ START_TEST(what_the_system_does_not_say_whole_does_not_count) {
 END_TEST
 
 static const struct {
-    double bandwidth[8]; // of 1, 2, 4 ... 128 bytes
+    double bandwidth[8]; // at 1, 2, 4 ... 128 bytes
     int n_levels;
-    int64_t ends[4]; // of all but DRAM
+    int64_t ends[4]; // of each level except DRAM
     double best[5];
 } sweeps[] = {
     {{10, 10, 10, 10, 10, 10, 10, 10}, 1, {0}, {10}},
-    {{10, 9, 8, 7.6, 7.6, 7.6, 7.6, 7.6}, 1, {0}, {7.6}}, // slowly, never by a quarter
+    {{10, 9, 8, 7.6, 7.6, 7.6, 7.6, 7.6}, 1, {0}, {7.6}}, // falls slowly, never by a quarter
     {{9, 10, 9, 2, 2, 2, 2, 2}, 2, {4}, {10, 2}},
     {{10, 10, 7, 4, 2, 2, 1, 1}, 3, {2, 32}, {10, 2, 1}}, // one fall over three steps
     {{100, 50, 50, 25, 25, 12, 12, 6}, 5, {1, 4, 16, 64}, {100, 50, 25, 12, 6}},

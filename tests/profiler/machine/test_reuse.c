@@ -1,5 +1,5 @@
-// test_reuse.c -- profiler/reuse: which cache still holds a block, held to an oracle that walks all
-// touches back to the last of the block and adds up what is distinct.
+// test_reuse.c -- profiler/reuse: the cache that still holds a block, compared with an oracle that
+// walks all touches back to the last of the block and adds up the distinct ones.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +20,11 @@ static uintptr_t address(int block) { return (uintptr_t)&memory[block]; }
 // ---- the oracle --------------------------------------------------------------------------------
 static struct {
     int block;
-    uint64_t bytes; // as of this touch: the most of any so far
+    uint64_t bytes; // the block's largest size up to this touch
 } log_of[TOUCHES];
 static int n_log;
 static bool lost[BLOCKS][TEAM_COUNT]
-                [MACHINE_MAX_LEVELS]; // when others were dropped, since its touch
+                [MACHINE_MAX_LEVELS]; // left before other touches were dropped, since its touch
 
 static int last_touch(int block) {
     int at = n_log - 1;
@@ -32,7 +32,7 @@ static int last_touch(int block) {
     return at;
 }
 
-// Distinct bytes that were touched since, those of the block itself not.
+// Distinct bytes touched since touch `from`, without those of the block itself.
 static uint64_t since(int from) {
     bool counted[BLOCKS] = {false};
     uint64_t sum = 0;
@@ -72,7 +72,7 @@ static void note(int block, uint64_t bytes) {
     log_of[n_log++].bytes = bytes;
 }
 
-// What is pushed out by then stays so, whatever room there is now.
+// Before touches are dropped, records the blocks that have left a cache: they stay out of it.
 static void forget(int block) {
     int n = 0;
     for (int b = 0; b < BLOCKS; b++)
@@ -98,7 +98,7 @@ START_TEST(a_block_is_where_distinct_bytes_leave_it) {
     memset(lost, 0, sizeof lost);
     state = 1u + (uint32_t)_i;
     for (int i = 0; i < TOUCHES; i++) {
-        // Half of them go to a few.
+        // Half of the touches go to a few blocks.
         uint32_t few = blocks[_i] / 10 + 1;
         int block = (int)random_below(random_below(2) ? few : blocks[_i]);
         Team team = (Team)random_below(TEAM_COUNT);
@@ -138,7 +138,7 @@ START_TEST(what_an_op_touches_twice_it_touches_once) {
 }
 END_TEST
 
-// Two of 600 bytes: the older one lies in the first cache with 400. Touched together, as they were.
+// One op touches two blocks of 600 bytes, and finds both as before; the older has 400 in cache 1.
 START_TEST(an_op_touches_all_its_operands_at_once) {
     Reuse *reuse = reuse_new(&machine);
     touch(reuse, 0, 600);
@@ -149,7 +149,7 @@ START_TEST(an_op_touches_all_its_operands_at_once) {
             int block = order ? 1 - i : i;
             places[block] = reuse_touch(reuse, address(block), TEAM_ALL, 600);
         }
-        reuse_touch(reuse, address(2 + order), TEAM_ALL, 5000); // pushes out when the op is over
+        reuse_touch(reuse, address(2 + order), TEAM_ALL, 5000); // pushes others out after the op
         reuse_end_op(reuse);
         ck_assert_int_eq(places[0].level, order);
         ck_assert_uint_eq(places[0].farther, order ? 0 : 200);
@@ -160,7 +160,7 @@ START_TEST(an_op_touches_all_its_operands_at_once) {
 }
 END_TEST
 
-// More blocks than there is room for: the oldest are gone, the youngest found, again and again.
+// More blocks than fit: the oldest are forgotten, the youngest found, again and again.
 START_TEST(of_too_many_blocks_the_oldest_are_forgotten) {
     enum { MANY = 50000, KEPT = 16384 };
     static const Machine vast = {.levels = {{.bytes = INT64_C(1) << 40}, {.bytes = INT64_MAX}},
@@ -182,7 +182,7 @@ START_TEST(of_too_many_blocks_the_oldest_are_forgotten) {
 }
 END_TEST
 
-// One level holds everything; nothing else is to be found.
+// One level holds everything, so there is only one place.
 START_TEST(a_machine_without_caches_has_one_place) {
     static const Machine flat = {.levels = {{.bytes = INT64_MAX}}, .n_levels = 1};
     Reuse *reuse = reuse_new(&flat);

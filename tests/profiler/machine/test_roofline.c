@@ -1,4 +1,4 @@
-// test_roofline.c -- the verdicts of profiler/roofline: by hand, by stopwatch, at their edges.
+// test_roofline.c -- the verdicts of profiler/roofline: by hand, with a stopwatch, at their edges.
 #include "profiler/machine/roofline.h"
 #include "tests/helpers/harness.h"
 
@@ -54,10 +54,10 @@ static const HandCase hand_cases[] = {
     {1000e9, 200e9, LINEAR(16), BOUND_COMPUTE, 0.536870912e-3},
     {95.635e9, 10e9, 500000, 0, 2000000, BOUND_MEMORY, 0.2e-3},
     {95.635e9, 10e9, 16000000, 0, 2000000, BOUND_COMPUTE, 32e6 / 95.635e9},
-    {95.635e9, 10e9, 0, 95635, 10000, BOUND_COMPUTE, 1e-6}, // on the ridge
+    {95.635e9, 10e9, 0, 95635, 10000, BOUND_COMPUTE, 1e-6}, // exactly on the ridge
     {95.635e9, 10e9, 0, 95634, 10000, BOUND_MEMORY, 1e-6},
     {100e9, 50e9, 0, 2, 1, BOUND_COMPUTE, 20e-12}, // ridge 2
-    {1e9, 3e9, 0, 1, 3, BOUND_COMPUTE, 1e-9},      // ridge 1/3: no double is exactly on it
+    {1e9, 3e9, 0, 1, 3, BOUND_COMPUTE, 1e-9},      // ridge 1/3, which no double hits exactly
     {7e9, 49e9, 0, 100, 700, BOUND_COMPUTE, 100 / 7e9},
     {1e9, 1e9, 0, 0, 5, BOUND_MEMORY, 5e-9},  // a copy
     {1e9, 1e9, 0, 5, 0, BOUND_COMPUTE, 5e-9}, // FLOPs without bytes
@@ -110,11 +110,11 @@ START_TEST(bytes_count_once_and_the_remainder_at_the_last_level) {
     check_near(got.bytes_per_second, 10000 / want, 1e-14, "bytes_per_second");
     check_near(got.ridge, 333e9 * want / 10000, 1e-14, "ridge");
     ck_assert_int_eq(got.level, 3);
-    memset(&input.traffic, 0, sizeof input.traffic); // unknown: all of it is the last's
+    memset(&input.traffic, 0, sizeof input.traffic); // unknown: all belongs to the last level
     got = roofline_judge(&server, &input);
     check_near(got.memory_seconds, 10000 / 20e9, 1e-15, "memory_seconds without levels");
     ck_assert_double_eq(got.bytes_per_second, 20e9);
-    input.traffic.level[TEAM_ALL][1] = (LevelTraffic){12345, 12345, 99999}; // more than there is
+    input.traffic.level[TEAM_ALL][1] = (LevelTraffic){12345, 12345, 99999}; // more than counted
     got = roofline_judge(&server, &input);
     check_near(got.memory_seconds, 10000 / 150e9, 1e-15, "memory_seconds with too much");
     ck_assert_int_eq(got.level, 1);
@@ -131,7 +131,7 @@ START_TEST(the_level_named_costs_most_not_holds_most) {
 }
 END_TEST
 
-// ---- Lines that come and go
+// ---- Lines fetched and written back
 
 static const Machine core = {
     .peak_flops_per_second = 100e9,
@@ -161,13 +161,13 @@ typedef struct LineCase {
 } LineCase;
 
 static const LineCase line_cases[] = {
-    {0, {8000, 8000, 8000}, 80e-9, 8000, "stored"}, // out of place: nothing is fetched for it
+    {0, {8000, 8000, 8000}, 80e-9, 8000, "stored"}, // out of place: writing fetches nothing
     {0, {40000, 8000, 0}, 100e-9, 40000, "loaded"},
     {0, {16000, 0, 0}, 40e-9, 16000, "loaded"},
-    {1, {8000, 8000, 8000}, 160e-9, 16000, "fetched"}, // what goes is free
+    {1, {8000, 8000, 8000}, 160e-9, 16000, "fetched"}, // writing back is free
     {1, {8000, 8000, 0}, 100e-9, 16000, "moved"},      // in place
     {1, {8000, 0, 0}, 80e-9, 8000, "fetched"},
-    {1, {0, 8000, 8000}, 100e-9, 16000, "moved"}, // a fill fetches what it writes
+    {1, {0, 8000, 8000}, 100e-9, 16000, "moved"}, // a fill fetches the lines it writes
     {1, {0, 0, 0}, 0.0, 0, ""},
 };
 enum { LINE_CASES = sizeof line_cases / sizeof line_cases[0] };
@@ -179,7 +179,7 @@ START_TEST(time_follows_the_lines_that_move) {
     ck_assert_uint_eq(time.bytes, c->bytes);
     ck_assert_str_eq(time.what, c->what);
     MachineLevel given = {.bytes = INT64_MAX,
-                          .bytes_per_second = 10e9}; // counted bytes are all that it tells of
+                          .bytes_per_second = 10e9}; // it has only counted bytes
     time = roofline_level_time(&given, TEAM_ONE, &c->traffic);
     uint64_t counted = c->traffic.read + c->traffic.written;
     check_near(time.seconds, (double)counted / 10e9, 1e-14, "given");
@@ -217,11 +217,11 @@ START_TEST(roots_and_divisions_are_a_floor) {
     ck_assert_str_eq(text,
                      "12.5 FLOP/B >= ridge 1.00 (100 GFLOP/s / 100 GB/s, L2): compute-bound; its "
                      "roots and divisions, the roof, take 25.0 of 50.0 ns = 50%");
-    input.cost.bytes_read = 400; // below the ridge: memory by intensity, the roof is the same
+    input.cost.bytes_read = 400; // below the ridge: memory by intensity; the roof is the same
     got = roofline_judge(&core, &input);
     check_bound(&got, BOUND_MEMORY, "slow, below the ridge");
     ck_assert_double_eq(got.roof_seconds, got.compute_seconds);
-    input.cost.bytes_read = 4000; // and longer than they take
+    input.cost.bytes_read = 4000; // the roof exceeds the time
     got = roofline_judge(&core, &input);
     ck_assert(!got.slow);
     ck_assert_double_eq(got.roof_seconds, got.memory_seconds);
@@ -232,14 +232,14 @@ START_TEST(roots_and_divisions_are_a_floor) {
 }
 END_TEST
 
-// ---- What a person with a stopwatch would say
+// ---- Verdicts of a person with a stopwatch --
 
 typedef struct Workload {
     const char *name;
     RooflineInput input;
     Bound bound;
-    const char *level;    // of a memory bound
-    const char *evidence; // what it must contain
+    const char *level;    // for a memory bound
+    const char *evidence; // text that it must contain
 } Workload;
 
 static const Workload workloads[] = {
@@ -279,7 +279,7 @@ static const Workload workloads[] = {
      BOUND_MEMORY,
      "DRAM",
      "0.50 FLOP/B < ridge"},
-    {"product of 256 x 256 that slept", // a time changes no bound
+    {"product of 256 x 256 that slept", // the time changes no bound
      {.cost = {.macs = 1 << 24, .bytes_read = 8 << 16, .bytes_written = 4 << 16},
       .traffic.level[TEAM_ALL] = {{0}, {.read = 8 << 16, .written = 4 << 16}},
       .ops = 1,
@@ -310,7 +310,7 @@ static const Workload workloads[] = {
      BOUND_MEMORY,
      "DRAM",
      "18.1 of 20.0 GB/s = 90% of the roof (23.5 of 26.0 ms)"},
-    {"linear 4096 x 4096, m = 4", // a tenth of the peak, and not for want of arithmetic
+    {"linear 4096 x 4096, m = 4", // a tenth of the peak, though not for lack of arithmetic
      {.cost = {.macs = 4 << 24, .bytes_read = (4 << 24) + (16 << 12), .bytes_written = 16 << 12},
       .traffic.level[TEAM_ALL] = {{.read = 16 << 12, .written = 16 << 12}},
       .ops = 1,
@@ -365,9 +365,9 @@ START_TEST(says_what_a_stopwatch_says) {
 }
 END_TEST
 
-// ---- The four figures, and how near they are
+// ---- The four figures, and their distances -
 
-typedef struct FigureCase { // seconds of each, of which the machine's rates are 1 a second
+typedef struct FigureCase { // seconds of each; the machine's rates are 1 per second
     double compute, memory, overhead, transfer;
     Bound bound, near, roof_bound;
     const char *text;
@@ -375,7 +375,7 @@ typedef struct FigureCase { // seconds of each, of which the machine's rates are
 
 static const FigureCase figure_cases[] = {
     {16, 4, 0, 0, BOUND_COMPUTE, BOUND_COUNT, BOUND_COMPUTE, ""},
-    {16, 16, 16, 16, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMPUTE, "near the ridge"}, // the first
+    {16, 16, 16, 16, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMPUTE, "near the ridge"}, // first wins
     {12, 16, 0, 0, BOUND_MEMORY, BOUND_COUNT, BOUND_MEMORY, ""},
     {16, 20, 0, 0, BOUND_MEMORY, BOUND_COMPUTE, BOUND_MEMORY, "near the ridge"},
     {20, 16, 16, 0, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMPUTE, "near the ridge"},
@@ -394,7 +394,7 @@ START_TEST(the_largest_figure_is_the_bound) {
     machine.dispatch_seconds = 0.75;
     machine.spin_seconds = 0.25;
     machine.from_host_bytes_per_second = 1.0;
-    int64_t ops = (int64_t)c->overhead; // each hands one range over
+    int64_t ops = (int64_t)c->overhead; // each hands over one range
     RooflineInput input = {.cost = {.elementwise_flops = (uint64_t)c->compute,
                                     .bytes_read = (uint64_t)c->memory},
                            .traffic.handoffs = ops,

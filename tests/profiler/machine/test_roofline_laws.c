@@ -1,4 +1,4 @@
-// test_roofline_laws.c -- what holds for the roofline of any input, and how it is put into words.
+// test_roofline_laws.c -- rules for the roofline of any input, and its words.
 #include "profiler/machine/roofline.h"
 #include "tests/helpers/harness.h"
 
@@ -29,7 +29,7 @@ static double uniform(void) { // xorshift64*
     return (double)((random_state * 0x2545F4914F6CDD1Dull) >> 11) * 0x1p-53;
 }
 
-static double between(double least, double most) { // as likely in each decade
+static double between(double least, double most) { // log-uniform
     return least * pow(most / least, uniform());
 }
 
@@ -43,7 +43,7 @@ static Machine random_machine(void) {
                        .dispatch_seconds = between(1e-9, 1e-5),
                        .spin_seconds = between(1e-9, 1e-5),
                        .from_host_bytes_per_second = between(1e9, 1e11)};
-    bool measured = uniform() < 0.7; // else given
+    bool measured = uniform() < 0.7; // otherwise given
     for (int i = 0; i < machine.n_levels; i++) {
         snprintf(machine.levels[i].name, sizeof machine.levels[i].name, "L%d", (i + 1) % 10);
         machine.levels[i].bytes_per_second = between(1e9, 1e13);
@@ -283,7 +283,7 @@ START_TEST(evidence_is_said_in_one_sentence) {
     ck_assert_str_eq(roofline_evidence(&server, &input, &got, text),
                      "26.5 FLOP/B >= ridge 5.74 (333 GFLOP/s / 58.0 GB/s, L3): compute-bound; "
                      "212 of 333 GFLOP/s = 64% of the roof (309 of 484 us)");
-    input.cost.macs = 11125000; // its intensity rounds to the ridge
+    input.cost.macs = 11125000; // the intensity rounds to the ridge
     input.seconds = 100e-6;
     got = roofline_judge(&server, &input);
     ck_assert_str_eq(
@@ -291,7 +291,7 @@ START_TEST(evidence_is_said_in_one_sentence) {
         "5.74 FLOP/B, just below ridge 5.74 (333 GFLOP/s / 58.0 GB/s, L3): "
         "memory-bound in L3, near the ridge; 38.8 of 58.0 GB/s = 67% of the roof (66.9 "
         "of 100 us)");
-    input.traffic.level[TEAM_ALL][0].written = 0; // from memory
+    input.traffic.level[TEAM_ALL][0].written = 0; // then from memory
     got = roofline_judge(&server, &input);
     ck_assert_str_eq(roofline_evidence(&server, &input, &got, text),
                      "5.74 FLOP/B < ridge 8.21 (333 GFLOP/s / 40.6 GB/s, mostly L3): memory-bound "
@@ -321,13 +321,13 @@ START_TEST(a_card_is_launched_on_and_copied_to) {
         roofline_evidence(&card, &input, &got, text),
         "2 launches cost 4.00 us, the roof is 1.00 us: overhead; 50% of its time (4.00 "
         "of 8.00 us); 0 FLOP/B, ridge 16.6");
-    input.cost.bytes_read = 84000; // a little longer than its launches
+    input.cost.bytes_read = 84000; // slightly longer than its launches
     got = roofline_judge(&card, &input);
     ck_assert_str_eq(roofline_evidence(&card, &input, &got, text),
                      "0 FLOP/B < ridge 16.6 (333 GFLOP/s / 20.0 GB/s, DRAM): memory-bound in DRAM, "
                      "between memory and overhead; 10.5 of 20.0 GB/s = 52% of the roof (4.20 of "
                      "8.00 us)");
-    input.transfer_bytes = 1 << 20; // at an unknown rate
+    input.transfer_bytes = 1 << 20; // rate unknown
     ck_assert_double_eq(roofline_judge(&card, &input).transfer_seconds, 0.0);
     card.from_host_bytes_per_second = 1e9;
     got = roofline_judge(&card, &input);
@@ -350,7 +350,7 @@ START_TEST(help_publishes_the_constants) {
     const char *line = roofline_help_text;
     for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
         ck_assert_msg(end - line <= 80, "too wide: %.*s", (int)(end - line), line);
-    ck_assert_str_eq(line, ""); // the last line ends, too
+    ck_assert_str_eq(line, ""); // the last line has an end, too
 }
 END_TEST
 

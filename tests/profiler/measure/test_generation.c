@@ -1,5 +1,5 @@
-// test_generation.c -- what writing a text costs and takes: counts of a prompt and of a token,
-// times of each token, the cache's bytes; on meta, at the edges, without memory.
+// test_generation.c -- costs and times of writing a text: counts of a prompt and of a token, times
+// of each token, the cache's bytes; on meta, at the edges, without memory.
 #include <string.h>
 
 #include "layers/cost.h"
@@ -48,7 +48,7 @@ START_TEST(counts_are_the_models_and_times_are_there) {
     ck_assert_int_eq((int64_t)g.first.cost.macs, (int64_t)whole.phase[PHASE_FORWARD].macs);
     ck_assert_int_lt((int64_t)g.token.cost.macs, (int64_t)g.first.cost.macs / 4);
     ck_assert_int_ge(g.first.latency.count, 11);
-    ck_assert_int_eq(g.token.latency.count, 11); // once all of it, the first is no other's
+    ck_assert_int_eq(g.token.latency.count, 11); // one text; its first token is the prompt's
     ck_assert(g.first.roofline.judged && g.token.roofline.judged);
     ck_assert(generation_rate(&g) > 0.0 && g.token.latency.statistics.min > 0.0);
     uint64_t levels = traffic_bytes(&g.token.traffic, 0) + traffic_bytes(&g.token.traffic, 1);
@@ -65,7 +65,7 @@ START_TEST(counts_are_the_models_and_times_are_there) {
 }
 END_TEST
 
-// The same counts where nothing runs; and one token alone, behind one.
+// The meta device gives the same counts; and one token after a prompt of one.
 START_TEST(on_meta_it_is_counted) {
     GenerationOptions options = generation_defaults();
     options.seconds = 0.0;
@@ -78,7 +78,7 @@ START_TEST(on_meta_it_is_counted) {
     ck_assert_int_eq(profile_generation(model, prompt, 5, 7, options, &meta), STATUS_OK);
     ck_assert_mem_eq(&real.first.cost, &meta.first.cost, sizeof(OpCost));
     ck_assert_mem_eq(&real.token.cost, &meta.token.cost, sizeof(OpCost));
-    ck_assert_int_eq(meta.position, 7); // of those at 6 to 11 the earlier one in the middle
+    ck_assert_int_eq(meta.position, 7); // the earlier of the two middle ones of 6 to 11
     ck_assert(meta.first.latency.count == 0 && meta.token.latency.count == 0);
     ck_assert(isnan(generation_rate(&meta)) && !meta.first.roofline.judged);
     generation_free(&real);

@@ -1,5 +1,5 @@
-// test_metronome.c -- a beat is of the same work on however many cores, leaves the thread where it
-// could run before, and stands beside each round of a profile that asks for it.
+// test_metronome.c -- a beat does the same work on any number of cores, leaves the thread where it
+// could run before, and accompanies each round of a profile that asks for it.
 #include <sched.h>
 
 #include "layers/layer.h"
@@ -25,7 +25,7 @@ START_TEST(a_beat_is_some_time_of_each) {
 }
 END_TEST
 
-// Also where it may run on a part of the cores only.
+// Even if the thread may run only on a part of the cores.
 START_TEST(the_thread_may_run_where_it_could) {
     cpu_set_t before, part, after;
     Metronome *metronome = metronome_new();
@@ -55,7 +55,7 @@ START_TEST(without_memory_there_is_none) {
 }
 END_TEST
 
-// Beside each round of a profile that is to be compared, and of no other.
+// A profile that is to be compared has a beat in each round, and no other profile has one.
 START_TEST(a_profile_has_one_where_it_is_asked_for) {
     Layer *model = linear_new(8, 4, true);
     Tensor *x = tensor_zeros_new(SHAPE(3, 8));
@@ -80,7 +80,7 @@ START_TEST(a_profile_has_one_where_it_is_asked_for) {
 END_TEST
 
 // ---- long steps --------------------------------------------------------------------------------
-enum { SLOW = 20, READING = 1000 }; // layers; ns
+enum { SLOW = 20, READING = 1000 }; // number of layers; ns
 static int64_t shown, readings;
 static int64_t shown_now(void) { return shown; }
 static void pass(int64_t nanoseconds) {
@@ -95,8 +95,8 @@ static Tensor *slow_forward(Layer *self, Tensor *const in[], int n_in) {
 }
 static const LayerType slow_type = {.name = "Slow", .size = sizeof(Layer), .forward = slow_forward};
 
-// Steps of 200 ms, three of them observed. Between the ops of one it runs as well, and no time has
-// it in it.
+// Steps of 200 ms, three of them observed. The metronome also runs between the ops of a step, and
+// no measured time includes it.
 START_TEST(in_a_long_step_it_runs_between_ops) {
     Layer *model = sequential_new();
     Tensor *x = tensor_zeros_new(SHAPE(3));
@@ -115,12 +115,12 @@ START_TEST(in_a_long_step_it_runs_between_ops) {
         ck_assert(!status && profiles[with].totals[REPORT_STEP].latency.count == 3);
         read[with] = readings;
     }
-    ck_assert_int_gt(read[1] - read[0], 3 * SLOW * 5); // a beat reads it five times
+    ck_assert_int_gt(read[1] - read[0], 3 * SLOW * 5); // a beat reads the clock five times
     for (int p = 0; p < REPORT_COUNT; p++) {
         if (profiles[0].totals[p].ops == 0) continue;
         double without = latency_median(&profiles[0].totals[p].latency);
         double with = latency_median(&profiles[1].totals[p].latency);
-        // One reading behind each op tells whether it is time.
+        // One reading after each op tells whether a beat is due.
         ck_assert_double_eq_tol(with - without, 1e-9 * SLOW * READING, 2e-9 * READING);
     }
     for (int64_t i = 0; i < profiles[1].n_ops; i++)

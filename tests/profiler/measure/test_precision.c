@@ -1,6 +1,6 @@
 // test_precision.c -- reals counted in fewer bytes, where nothing runs: every count but bytes
-// stays, bytes are hand formulas', whole numbers and masks keep theirs, and what has data is not
-// touched.
+// stays, bytes follow formulas by hand, integers and masks keep theirs, and tensors with data are
+// not touched.
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void begin(Precision precision) {
     context_set_precision(precision);
 }
 
-// ---- what a precision is -----------------------------------------------------------------------
+// ---- precisions --------------------------------------------------------------------------------
 START_TEST(names_and_bytes) {
     begin_with_data();
     ck_assert_str_eq(precision_name(PRECISION_FLOAT16), "float16");
@@ -35,7 +35,7 @@ START_TEST(names_and_bytes) {
 }
 END_TEST
 
-// Of what is there already nothing changes; nor of whole numbers, nor of what has data.
+// Existing tensors keep their bytes; so do integers, and tensors with data.
 START_TEST(only_reals_without_data_are_narrow) {
     begin_with_data();
     context_set_precision(PRECISION_BFLOAT16);
@@ -51,7 +51,7 @@ START_TEST(only_reals_without_data_are_narrow) {
     begin(PRECISION_INT8);
     Scope *scope = scope_open();
     ck_assert_int_eq(tensor_bytes(tensor_reshape(tensor_relu(narrow), SHAPE(51))), 51);
-    ck_assert_int_eq(tensor_bytes(tensor_transpose(narrow, 0, 1)), 2 * 51); // its base's
+    ck_assert_int_eq(tensor_bytes(tensor_transpose(narrow, 0, 1)), 2 * 51); // the base's bytes
     ck_assert_int_eq(tensor_bytes(narrow), 2 * 51);
     scope_close(scope);
     tensor_free(real);
@@ -62,7 +62,7 @@ START_TEST(only_reals_without_data_are_narrow) {
 }
 END_TEST
 
-// What would run is predicted as it would run.
+// A dry run of a model with data predicts the real run, in float32.
 START_TEST(a_dry_run_of_what_has_data_is_in_float32) {
     begin_with_data();
     Layer *model = mlp_new((int64_t[]){3, 17, 257}, 3, mlp_defaults());
@@ -85,7 +85,7 @@ START_TEST(a_dry_run_of_what_has_data_is_in_float32) {
 }
 END_TEST
 
-// What a kernel takes beside its operands, too: a convolution's unfolded image.
+// A kernel's workspace narrows, too: a convolution's unfolded image.
 START_TEST(workspace_is_as_narrow) {
     int64_t bytes[2];
     for (int i = 0; i < 2; i++) {
@@ -106,7 +106,7 @@ START_TEST(workspace_is_as_narrow) {
 END_TEST
 
 // ---- whole steps -------------------------------------------------------------------------------
-// Every kind of layer: what keeps masks, indices, statistics, tables, workspace.
+// Every kind of layer that keeps masks, indices, statistics, tables or workspace.
 static const char *const models[] = {
     "Conv2d(3,8,3,padding=1)BatchNorm2d(8)ReLU MaxPool2d(2)Flatten Linear(128,5)@3x3x8x8",
     "Embedding(11,8)LayerNorm(8)Linear(8,16)GELU Dropout(0.5)Linear(16,11)@2x17",
@@ -134,7 +134,7 @@ static void profile_at(const char *text, Precision precision, Profile *profile) 
     layer_free(model);
 }
 
-// Bytes are whole + each x reals, so that three widths lie on a line.
+// Bytes are integers' + each x reals, so that three widths lie on a line.
 static void check_line(int64_t four, int64_t two, int64_t one, const char *what,
                        const char *where) {
     ck_assert_msg(four - two == 2 * (two - one), "%s of %s: %lld, %lld, %lld", what, where,
@@ -142,7 +142,7 @@ static void check_line(int64_t four, int64_t two, int64_t one, const char *what,
     ck_assert_msg(four >= two && two >= one, "%s of %s", what, where);
 }
 
-// Bytes read that are of no reals: ids, indices and masks, and what a step reads of the program.
+// Bytes read that are not reals: ids, indices and masks, and an optimizer's settings.
 static int64_t whole_bytes(const OpRecord *record) {
     int n;
     const DTypeSignature *types = op_dtypes(record->op, &n);
@@ -205,9 +205,9 @@ END_TEST
 // ---- hand formulas -----------------------------------------------------------------------------
 enum { B = 2, S = 24, H = 32, HEADS = 4 };
 
-// Korthikanti et al. 2022, 16 bits a number: s b h (34 + 5 a s/h), without dropout (32 + 2 a s/h);
-// what PyTorch's layer, and so ours, keeps beside and leaves out: test_transformer_layers.c, here
-// with 2 bytes for 4 but for masks of a byte.
+// Korthikanti et al. 2022, 16 bits a number: s b h (34 + 5 a s/h), without dropout (32 + 2 a s/h).
+// test_transformer_layers.c explains what PyTorch's layer, and so ours, keeps and leaves out; here
+// numbers have 2 bytes instead of 4, and masks one.
 static int64_t published(bool by_formula, bool drops) {
     int64_t sb = S * B, paper = sb * H * (drops ? 34 : 32),
             scores = sb * HEADS * S * (drops ? 5 : 2);
@@ -252,7 +252,7 @@ START_TEST(gpt2_in_two_bytes_each) {
                   got.out);
     program_run_free(&got);
     got = program_run(program_path("profile_model"), "lenet5 --summary --dtype bf16",
-                      PROGRAM_CAPTURED); // nothing runs for it
+                      PROGRAM_CAPTURED); // nothing needs to run
     ck_assert_ptr_nonnull(strstr(got.out, "SUMMARY  lenet5 1x32x32, batch 1, bf16\n"));
     ck_assert_ptr_nonnull(strstr(got.out, "61,706 (123 kB)"));
     program_run_free(&got);

@@ -1,6 +1,6 @@
-// test_probe.c -- a short look at changes: what a larger batch, another optimizer and
-// fewer threads bring where it is known beforehand; the model, the context and the profile's own
-// figures are as without.
+// test_probe.c -- short tries of changes: the gain of a larger batch, another optimizer and fewer
+// threads where it is known beforehand; the model, the context and the profile's own figures stay
+// unchanged.
 #include <string.h>
 
 #include "profiler/measure/profile.h"
@@ -10,9 +10,9 @@
 #include "tests/helpers/planted.h"
 #include "tests/helpers/virtual_clock.h"
 
-// ---- a model of one op, whose time is known ----------------------------------------------------
-static bool each;     // sample takes as long, else all of them together
-static int disturbed; // so many steps of 16 samples take five times as long
+// ---- a model of one op whose time is known -----------------------------------------------------
+static bool each;     // each sample takes 300 us; else a batch 1200 us
+static int disturbed; // this many steps of 16 samples take five times as long
 static Status planted_kernel(const OpCall *call, int64_t begin, int64_t end) {
     (void)begin, (void)end;
     double seconds = each ? 300e-6 * (double)call->in[0]->shape.dims[0] : 1200e-6;
@@ -59,7 +59,7 @@ START_TEST(time_that_each_sample_takes_is_not) {
 }
 END_TEST
 
-// The first round's seven steps: a quarter of the rounds on either side is left out.
+// The first round's seven steps are slow: a quarter of the rounds on either side is left out.
 START_TEST(a_round_beside_other_work_is_left_out) {
     each = false;
     disturbed = 7;
@@ -82,7 +82,7 @@ START_TEST(what_is_of_no_use_or_takes_too_long_is_not_looked_at) {
     for (int k = 0; k < PROBE_COUNT; k++) ck_assert_int_eq(profile.probes[k].rounds, 0);
     profile_free(&profile);
     each = true;
-    profile = profile_planted(16, 1e-3); // of 5 ms each
+    profile = profile_planted(16, 1e-3); // rounds of 5 ms each
     for (int k = 0; k < PROBE_COUNT; k++) ck_assert_int_eq(profile.probes[k].rounds, 0);
     profile_free(&profile);
 }
@@ -101,7 +101,7 @@ static Profile profile_net(NetTask *task, OptimizerKind optimizer, double second
     return profile;
 }
 
-// Its step is long enough for the clock, so that each is as many.
+// A step long enough for the clock, so that each round has as many.
 static NetTask net_new(void) {
     Net net = {.sizes = {400, 300, 10}, .n_sizes = 3, .batch = 16, .options = mlp_defaults()};
     return net_task_new(&net);
@@ -149,7 +149,7 @@ START_TEST(nothing_is_left_of_it) {
 END_TEST
 
 // ---- recomputation -----------------------------------------------------------------------------
-// Blocks of 8 -> 128 -> 8: of each nothing but its input needs to be kept.
+// Blocks of 8 -> 128 -> 8: each needs to keep only its input.
 static Layer *blocks_new(void) {
     Layer *model = sequential_new();
     for (int i = 0; i < 4; i++) {
@@ -178,7 +178,7 @@ START_TEST(layers_are_run_again_where_that_lowers_the_peak) {
     Profile plain = profile_blocks(model, x);
     const Probe *probe = &plain.probes[PROBE_RECOMPUTE];
     ck_assert_str_eq(plain.recompute.pattern, "*");
-    // Beside other work the interval is wide, and none that is sure of less, or of more.
+    // Other work widens the interval, so the test must not ask for more, or less.
     ck_assert_msg(probe->rounds > 0 && probe->high > 0.05 && probe->low < 1.5, "%g to %g",
                   probe->low, probe->high);
     ck_assert_int_eq(plain.recompute.layers, 0);
@@ -188,11 +188,11 @@ START_TEST(layers_are_run_again_where_that_lowers_the_peak) {
     Profile again = profile_blocks(model, x);
     ck_assert_int_eq(again.measured.peak.total, plain.recompute.pattern_bytes);
     ck_assert_int_eq(probe->bytes, plain.measured.peak.total - again.measured.peak.total);
-    ck_assert_int_eq(again.recompute.layers, 4); // and no more is tried
+    ck_assert_int_eq(again.recompute.layers, 4); // nothing more is tried
     ck_assert(!again.recompute.pattern[0] && again.probes[PROBE_RECOMPUTE].rounds == 0);
     for (int i = 0; i < model->n_children; i++) ck_assert(model->children[i]->recompute);
     for (int i = 1; i < 4; i++) ck_assert(!layer_recompute(model->children[i], false));
-    Profile one = profile_blocks(model, x); // somebody has chosen, though it is most of the peak
+    Profile one = profile_blocks(model, x); // one is marked by choice, though most of the peak
     ck_assert_int_eq(one.recompute.layers, 1);
     ck_assert(!one.recompute.pattern[0] && model->children[0]->recompute);
     profile_free(&plain);
@@ -203,7 +203,7 @@ START_TEST(layers_are_run_again_where_that_lowers_the_peak) {
 }
 END_TEST
 
-// What a layer of it keeps is the next one's input.
+// Each layer keeps only the next one's input.
 START_TEST(of_a_perceptron_nothing_is_run_again) {
     NetTask task = net_new();
     Profile profile = profile_net(&task, OPTIMIZER_SGD, 5.0);
@@ -214,7 +214,7 @@ START_TEST(of_a_perceptron_nothing_is_run_again) {
 }
 END_TEST
 
-// Whichever request fails, and how little of it is done: the profile stays.
+// Whichever allocation fails, and however little is done: the profile stays.
 START_TEST(a_look_that_fails_is_no_failure) {
     NetTask task = net_new();
     uint64_t before = memory_requests();

@@ -1,6 +1,6 @@
-// test_profile.c -- profile_training on random networks: what was predicted was executed, parts add
-// up to wholes, bytes follow closed formulas, and the model is left as it was. test_profile_parts.c
-// has the recording, test_profile_faults.c what happens when something fails.
+// test_profile.c -- profile_training on random networks: runs match predictions, parts add up to
+// wholes, bytes follow closed formulas, and the model is left unchanged. test_profile_parts.c tests
+// recording, test_profile_faults.c failures.
 #include <math.h>
 #include <string.h>
 
@@ -34,8 +34,8 @@ static void check_sums(const Profile *profile) {
         }
 }
 
-// The whole of backward is its two parts and a rest; of an MLP the products have no rest. The step
-// is its three phases.
+// Backward is its two parts and a rest, which an MLP's products do not have. The step is its three
+// phases.
 static void check_phases(const ProfilePhase phase[REPORT_COUNT], const char *path) {
     for (int f = 0; f < FIELDS; f++) {
         uint64_t parts =
@@ -103,8 +103,8 @@ START_TEST(measured_memory_is_the_predicted_and_its_categories_add_up) {
 }
 END_TEST
 
-// Kept for backward: the output of each ReLU, which is also the next layer's input; by the loss the
-// logits and, of each row, maximum and sum. The batch is data, and a weight is a parameter.
+// Saved for backward: the output of each ReLU, which is also the next layer's input; for the loss,
+// the logits and each row's maximum and sum. The batch is data, and a weight is a parameter.
 START_TEST(saved_bytes_follow_the_closed_formula) {
     Net net = net_random(_i);
     net.options = mlp_defaults();
@@ -141,9 +141,9 @@ END_TEST
 
 START_TEST(inference_takes_what_was_said) {
     Net net = net_random(_i);
-    net.options.dropout = 0.0f; // inference has none
+    net.options.dropout = 0.0f; // inference has no dropout
     NetTask task = net_task_new(&net);
-    int64_t labels = tensor_bytes(task.labels); // inference needs none
+    int64_t labels = tensor_bytes(task.labels); // inference needs no labels
     ledger_reset_peak(context_ledger());
     no_grad_begin();
     Scope *scope = scope_open();
@@ -169,7 +169,7 @@ static void check_samples(const Latency *latency, bool happened, int64_t samples
     if (happened) ck_assert_int_eq(latency->statistics.n, samples);
 }
 
-// Time adds up as counts do, but for what rounding takes from a sum in another order.
+// Time adds up as counts do, except for rounding, since sums come in another order.
 static void check_layer_times(const ProfileLayer *layer, int64_t samples) {
     const ProfilePhase *phase = layer->phase;
     for (int64_t i = 0; i < samples; i++) {
@@ -197,7 +197,7 @@ START_TEST(every_latency_has_as_many_samples_as_asked_for_and_the_medians_add_up
         layers += profile_layer_seconds(layer);
     }
     double step = latency_median(&profile.totals[REPORT_STEP].latency);
-    ck_assert(step - layers == profile.unattributed_seconds); // to the bit
+    ck_assert(step - layers == profile.unattributed_seconds); // equal to the bit
     double all = profile.threads * profile.totals[REPORT_STEP].latency.statistics.mean;
     ck_assert(profile.cpu_seconds > 0.0 && profile.cpu_seconds <= 1.1 * all);
     ck_assert(profile.cold_seconds > 0.0 && isfinite(profile.overhead_fraction));
@@ -206,7 +206,7 @@ START_TEST(every_latency_has_as_many_samples_as_asked_for_and_the_medians_add_up
 }
 END_TEST
 
-// A step that takes longer than `seconds` is observed three times, and what there is no time for is
+// A step that takes longer than `seconds` is observed three times, and the parts without time are
 // named; kernels run alone all the same.
 START_TEST(of_long_steps_there_are_few) {
     Net net = net_random(3);
@@ -255,7 +255,7 @@ START_TEST(without_a_number_of_iterations_time_decides_within_bounds) {
 }
 END_TEST
 
-// ---- told on the way ---------------------------------------------------------------------------
+// ---- progress ----------------------------------------------------------------------------------
 typedef struct Told {
     double first, last;
     int count;
@@ -268,7 +268,7 @@ static void note(void *argument, double fraction) {
     told->last = fraction;
 }
 
-// Of how well it foretells, no test with a clock can say; that it leads from near 0 to near 1.
+// No test with a clock can check the prediction's quality; progress leads from near 0 to near 1.
 START_TEST(progress_is_told_from_the_first_forward_to_the_last) {
     Net net = {.sizes = {64, 32, 8}, .n_sizes = 3, .batch = 16, .options = mlp_defaults()};
     NetTask task = net_task_new(&net);

@@ -1,6 +1,5 @@
-// test_profile_batches.c -- a step of several batches whose gradients add up: what it counts, what
-// it takes, and what one large batch would take. What it learns is
-// tests/layers/test_accumulate.c's.
+// test_profile_batches.c -- a step of several batches whose gradients add up: its counts, its times
+// and bytes, and those of one large batch. tests/layers/test_accumulate.c tests its learning.
 #include "layers/containers.h"
 #include "profiler/advice/budget.h"
 #include "profiler/measure/profile.h"
@@ -9,7 +8,7 @@
 
 static Profile profile_of(const NetTask *task, const Net *net, int64_t accumulate) {
     Profile profile;
-    // Without tries of other batches: they would leave their own gradients.
+    // Without probes: tries of other batches would leave gradients of their own.
     ProfileOptions options = {
         .warmup = 2, .iterations = 2, .accumulate = accumulate, .probe_seconds = -1.0};
     ck_assert_msg(!profile_training(task->model, optimizer_defaults(net->optimizer), task->x,
@@ -23,7 +22,7 @@ static const OpCost *cost_of(const Profile *profile, ReportPhase phase) {
     return &profile->totals[phase].cost;
 }
 
-// N forwards, N backwards and what adds their gradients up, one optimizer.
+// N forwards, N backwards and the additions of their gradients, one optimizer.
 static void check_counts(const Profile *many, const Profile *one, int64_t n) {
     static const ReportPhase as_often[] = {REPORT_FORWARD, REPORT_BACKWARD};
     for (int i = 0; i < 2; i++) {
@@ -36,7 +35,7 @@ static void check_counts(const Profile *many, const Profile *one, int64_t n) {
     const OpCost *forward = cost_of(many, REPORT_FORWARD);
     ck_assert_uint_eq(op_cost_total_flops(*forward),
                       (uint64_t)n * op_cost_total_flops(*cost_of(one, REPORT_FORWARD)));
-    // Every element of every gradient once for each batch after the first.
+    // Each batch after the first adds every element of every gradient once.
     uint64_t added = op_cost_total_flops(*cost_of(many, REPORT_BACKWARD)) -
                      (uint64_t)n * op_cost_total_flops(*cost_of(one, REPORT_BACKWARD));
     ck_assert_uint_eq(added, (uint64_t)((n - 1) * one->trainable_parameters));
@@ -71,7 +70,7 @@ START_TEST(a_step_is_so_many_batches_and_one_update) {
 }
 END_TEST
 
-// Of the same batch three times, each a third.
+// The same batch three times, each weighted a third.
 START_TEST(gradients_are_the_mean_of_the_batches) {
     Net net = net_random(_i);
     net.options.dropout = 0.0f;
@@ -89,7 +88,7 @@ START_TEST(gradients_are_the_mean_of_the_batches) {
 }
 END_TEST
 
-// What is largest in it is what grows with the batch.
+// The largest part of the peak grows with the batch.
 START_TEST(the_peak_is_well_below_that_of_a_large_batch) {
     Net net = {.sizes = {20, 30, 10}, .n_sizes = 3, .batch = 32, .options = mlp_defaults()};
     NetTask task = net_task_new(&net);
@@ -126,7 +125,7 @@ START_TEST(what_makes_no_sense_is_refused) {
         expect_error(STATUS_INVALID_ARGUMENT, "are to add up");
         profile_free(&profile);
     }
-    options.accumulate = 2; // nothing adds up there
+    options.accumulate = 2; // inference adds nothing up
     ck_assert_int_eq(profile_inference(task.model, task.x, options, &profile),
                      STATUS_INVALID_ARGUMENT);
     error_clear();

@@ -1,5 +1,5 @@
-// test_profile_faults.c -- profiling where something fails or is missing, and where something was
-// there before: every request for memory failing in turn, wrong inputs, other tensors alive.
+// test_profile_faults.c -- profiling with failures, missing parts, and tensors that were there
+// before: every allocation failing in turn, wrong inputs, other tensors alive.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static void check_usable(NetTask *task, OptimizerKind kind, uint64_t failed) {
     profile_free(&profile);
 }
 
-// Profiles with the n-th request failing, in a context of its own; false when there are fewer.
+// Profiles with the n-th allocation failing, in a context of its own; false when there are fewer.
 static bool fail_at(const Net *net, uint64_t n) {
     Context *context = context_new();
     context_push(context);
@@ -39,7 +39,7 @@ static bool fail_at(const Net *net, uint64_t n) {
     bool reached = memory_requests() - before >= n;
     profile_free(&profile);
     if (reached) {
-        bool alone = !status && options.machine; // of a kernel that runs once more
+        bool alone = !status && options.machine; // kernels run once more, alone
         ck_assert_msg(alone || status == STATUS_OUT_OF_MEMORY, "request %llu: %s: \"%s\"",
                       (unsigned long long)n, status_name(status), error_message());
         if (!alone) expect_error(STATUS_OUT_OF_MEMORY, ": ");
@@ -61,11 +61,11 @@ START_TEST(memory_may_run_out_at_any_request) {
     net.optimizer = (OptimizerKind)_i;
     uint64_t n = 1;
     while (fail_at(&net, n)) n++;
-    ck_assert_uint_gt(n, 300); // it did count through a whole profile
+    ck_assert_uint_gt(n, 300); // reached the end of a profile
 }
 END_TEST
 
-// A brief profile, of steps that count as long, also runs kernels alone; its requests fail in turn.
+// A brief profile whose steps count as long also runs kernels alone; each allocation fails in turn.
 START_TEST(memory_may_run_out_in_a_brief_profile) {
     Net net = {.sizes = {2, 3, 2}, .n_sizes = 3, .batch = 2, .options = mlp_defaults()};
     Machine machine;
@@ -109,7 +109,7 @@ START_TEST(a_missing_input_is_an_error) {
 }
 END_TEST
 
-// A document that lacks something never takes the place of the file that was there.
+// An incomplete document never replaces the existing file.
 static bool write_failing_at(const Profile *profile, uint64_t n, const char *path) {
     ProfileTraining training = {.absent = "none"};
     JsonWriter *json = json_file_open(path);
@@ -140,7 +140,7 @@ START_TEST(memory_may_run_out_while_the_document_is_written) {
 }
 END_TEST
 
-// ---- what was there before -------------------------------------------------------------------
+// ---- existing tensors and gradients ----------------------------------------------------------
 START_TEST(other_tensors_alive_are_not_counted_as_the_models) {
     Net net = net_random(_i);
     Profile alone = net_profile(&net, 2);
@@ -164,7 +164,7 @@ START_TEST(a_model_may_be_frozen_in_parts_and_its_input_want_a_gradient) {
     Net net = {.sizes = {4, 5, 3}, .n_sizes = 3, .batch = 2, .options = mlp_defaults()};
     NetTask task = net_task_new(&net);
     Profile profile;
-    for (int i = 0; i < 4; i++) { // as it is; a weight frozen; x wanting a gradient, twice
+    for (int i = 0; i < 4; i++) { // plain; a weight frozen; x wants a gradient, twice
         Tensor *weight = task.model->children[0]->parameters[0].tensor;
         if (i == 1) tensor_requires_grad(weight, false);
         if (i == 2) tensor_requires_grad(task.x, true);
@@ -180,7 +180,7 @@ START_TEST(a_model_may_be_frozen_in_parts_and_its_input_want_a_gradient) {
 }
 END_TEST
 
-// The batch decides where what the work needs beside it lies, not the context's device.
+// The work's own tensors lie on the batch's device, whatever the context's device is.
 START_TEST(a_batch_may_live_on_another_device_than_the_contexts) {
     Net net = net_random(_i);
     context_set_device(device_meta());

@@ -1,12 +1,12 @@
-// test_profile_marks.c -- what a profile says of layers that are marked to run again: which they
-// are, in few words. Which are chosen is test_budget_recompute.c's.
+// test_profile_marks.c -- a profile's remark on layers that are marked to run again: their names in
+// few words. test_budget_recompute.c tests the choice.
 #include "layers/containers.h"
 #include "profiler/measure/profile.h"
 #include "tests/helpers/expect.h"
 
 enum { WIDTH = 4 };
 
-// So many layers of three each.
+// A model of `blocks` blocks with three layers each.
 static Layer *model_new(int blocks) {
     Layer *model = sequential_new();
     for (int i = 0; i < blocks; i++) {
@@ -46,17 +46,17 @@ START_TEST(marks_are_said_in_few_words) {
     ck_assert_int_eq(marks.layers, words[_i].layers);
     ck_assert_str_eq(marks.paths, words[_i].paths);
     ck_assert((marks.plain_bytes > 0) == (marks.layers > 0));
-    layer_recompute(model->children[1]->children[0], true); // within one another
+    layer_recompute(model->children[1]->children[0], true); // a mark inside a marked layer
     marks = marks_of(model);
     ck_assert_int_eq(marks.layers, words[_i].layers + 1);
     ck_assert_ptr_nonnull(strstr(marks.paths, "1.0"));
-    layer_recompute(model, true); // the whole
+    layer_recompute(model, true); // the whole model
     ck_assert_int_eq(strncmp(marks_of(model).paths, "(model), ", 9), 0);
     layer_free(model);
 }
 END_TEST
 
-// Against a profile of the same without marks: all that is more is what ran again.
+// Compared with a profile without marks, the difference is exactly what ran again.
 START_TEST(a_profile_says_what_the_marks_changed) {
     Layer *model = model_new(9);
     Tensor *x = tensor_zeros_new(SHAPE(50, WIDTH)), *labels = tensor_zeros_new(SHAPE(50, WIDTH));

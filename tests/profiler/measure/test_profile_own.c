@@ -1,5 +1,5 @@
-// test_profile_own.c -- which memory is a step's own: all that its model keeps, whoever else keeps
-// it too, and its batch; and nothing else. What is measured is then what a dry run predicts.
+// test_profile_own.c -- the memory that counts as a step's own: everything that its model keeps,
+// even if others keep it too, and its batch; nothing else. Measured bytes then equal a dry run's.
 #include "layers/containers.h"
 #include "profiler/advice/budget.h"
 #include "profiler/measure/profile.h"
@@ -7,7 +7,7 @@
 
 enum { FEATURES = 6, BATCH = 4, REALS = 4 * FEATURES };
 
-// ---- what a model keeps ------------------------------------------------------------------------
+// ---- the model's tensors -----------------------------------------------------------------------
 static Tensor *add_buffers(Layer *self, Tensor *const in[], int n_in) {
     Tensor *sum = tensor_mul(in[0], self->parameters[0].tensor);
     (void)n_in;
@@ -29,7 +29,7 @@ static Layer *keeper_new(Layer *model, const char *name) {
     return self;
 }
 
-// So many bytes of data are a model's, beside its batch.
+// Each function returns the bytes of data that the model owns, besides its batch.
 static int64_t keep_saved(Layer *model) {
     layer_add_buffer(keeper_new(model, "one"), "table", row_new());
     return REALS;
@@ -38,13 +38,13 @@ static int64_t keep_unsaved(Layer *model) {
     layer_add_unsaved_buffer(keeper_new(model, "one"), "table", row_new());
     return REALS;
 }
-static int64_t keep_together(Layer *model) { // two layers one buffer
+static int64_t keep_together(Layer *model) { // two layers share a buffer
     Tensor *table = row_new();
     layer_add_buffer(keeper_new(model, "one"), "table", tensor_retain(table));
     layer_add_unsaved_buffer(keeper_new(model, "two"), "table", table);
     return REALS;
 }
-static int64_t keep_views(Layer *model) { // two views of one buffer, of another size
+static int64_t keep_views(Layer *model) { // two views of one larger buffer
     Tensor *whole = tensor_full_new(SHAPE(5, FEATURES), 0.5f);
     Layer *one = keeper_new(model, "one"), *two = keeper_new(model, "two");
     Scope *scope = scope_open();
@@ -59,21 +59,21 @@ static int64_t keep_nothing(Layer *model) {
     return 0;
 }
 
-// ---- what it is given --------------------------------------------------------------------------
+// ---- the batch ---------------------------------------------------------------------------------
 typedef struct Given {
     Tensor *x, *labels;
-    int64_t bytes; // of the buffers that these lie in
+    int64_t bytes; // bytes of the buffers of x and labels
 } Given;
 
 static Given give_two(void) {
     return (Given){tensor_full_new(SHAPE(BATCH, FEATURES), 1.0f),
                    tensor_full_new(SHAPE(BATCH, FEATURES), 2.0f), 2 * BATCH * REALS};
 }
-static Given give_itself(void) { // to be told from itself, as by an autoencoder
+static Given give_itself(void) { // x is its own target, as in an autoencoder
     Tensor *x = tensor_full_new(SHAPE(BATCH, FEATURES), 1.0f);
     return (Given){x, tensor_retain(x), BATCH * REALS};
 }
-static Given give_views(void) { // of a whole data set
+static Given give_views(void) { // views of a whole data set
     Tensor *all = tensor_full_new(SHAPE(9 * BATCH, FEATURES), 1.0f);
     Scope *scope = scope_open();
     Given given = {tensor_keep(tensor_slice(all, 0, BATCH, 2 * BATCH, 1)),
@@ -99,7 +99,7 @@ static void expect_own(const Profile *profile, int64_t data) {
     ck_assert_mem_eq(&profile->measured.start, &profile->predicted.start, sizeof(MemoryUse));
 }
 
-// Twice: the second time there are gradients before the profile begins.
+// Profiles twice: the second time gradients exist before the profile begins.
 START_TEST(what_is_kept_and_given_is_the_steps_own) {
     Layer *model = sequential_new();
     Tensor *bystander = tensor_full_new(SHAPE(99), 1.0f);
@@ -126,7 +126,7 @@ START_TEST(what_is_kept_and_given_is_the_steps_own) {
 }
 END_TEST
 
-// The largest batch is run: what was predicted of it is of the same things.
+// The largest batch is run: its prediction counts the same tensors.
 START_TEST(a_budget_is_of_what_the_step_keeps) {
     Layer *model = sequential_new();
     keeps[_i](model);
@@ -144,7 +144,7 @@ START_TEST(a_budget_is_of_what_the_step_keeps) {
 }
 END_TEST
 
-// A batch norm that sees one value a channel does not train: the search begins at two samples.
+// A batch norm with one value per channel cannot train: the search begins at two samples.
 START_TEST(a_budget_begins_where_the_model_does) {
     Layer *model = sequential_new();
     layer_add_child(model, "norm", batch_norm1d_new(FEATURES, batch_norm_defaults()));

@@ -1,5 +1,5 @@
-// test_profile_parts.c -- what a profile is made of: recording without a trace, differences that
-// are found and worded, and memory that runs out at every single request.
+// test_profile_parts.c -- the parts of profiling: recording without a trace, differences that are
+// found and worded, and memory that runs out at every single allocation.
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tests/helpers/nets.h"
 
 // ---- the timeline ----------------------------------------------------------------------------
-typedef struct Steps { // a task that has run twice: gradients, state and caches are there
+typedef struct Steps { // a task after two steps: gradients, state and caches exist
     NetTask task;
     Optimizer *optimizer;
 } Steps;
@@ -52,7 +52,7 @@ START_TEST(a_step_is_recorded_whole_in_order_and_under_the_right_sites) {
     step(&steps);
     step_record_stop(&record);
     timeline_stop(&timeline);
-    step(&steps); // no longer observed
+    step(&steps); // not observed any more
     ck_assert_int_eq(timeline.count, record.n_ops);
     ck_assert_int_eq(timeline.dropped, 0);
     for (int64_t i = 0; i < timeline.count; i++) {
@@ -111,7 +111,7 @@ START_TEST(a_full_timeline_drops_and_counts) {
 END_TEST
 
 // ---- differences -----------------------------------------------------------------------------
-// A layer whose dry run is not what it does: one ReLU more when it runs.
+// A layer that runs one ReLU more than its dry run.
 static Tensor *lie(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     Tensor *y = tensor_relu(in[0]);
@@ -144,7 +144,7 @@ START_TEST(work_that_was_not_predicted_is_found_and_named) {
 }
 END_TEST
 
-// A layer that takes memory for itself when it runs: 400 bytes of activation.
+// A layer that allocates for itself when it runs: 400 bytes of activation.
 static Tensor *hoard(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     if (in[0]->device->has_data)
@@ -155,7 +155,7 @@ static const LayerType hoarding_type = {.name = "Hoarding",
                                         .size = sizeof(Layer),
                                         .forward = hoard};
 
-// One whose batch is written into it, as reshapes of careless models are.
+// A layer with a fixed batch size, as in careless models' reshapes.
 static Tensor *fix_batch(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     return tensor_reshape(in[0], SHAPE(4, 3));
@@ -192,7 +192,7 @@ START_TEST(a_byte_that_was_not_predicted_is_found_and_named) {
 }
 END_TEST
 
-// Predicts for `model` into `profile`, as profile_training does.
+// Fills `profile` with predictions for the task, as profile_training does.
 static void predict(Profile *profile, NetTask *task) {
     Work work = {
         .kind = PROFILE_TRAINING, .model = task->model, .x = task->x, .labels = task->labels};

@@ -1,5 +1,5 @@
-// test_raise.c -- ceilings that an op was seen to beat: raised in the profile that saw it, by no
-// more than a quarter and not past the level before; what was handed over stays what it is.
+// test_raise.c -- ceilings that an op was seen to beat: the profile that saw it raises them by at
+// most a quarter and not past the level before; the given machine stays unchanged.
 #include <time.h>
 
 #include "profiler/measure/profile.h"
@@ -12,7 +12,7 @@ static const Machine machine = {.measured = true,
                                 .dispatch_seconds = 1e-9,
                                 .spin_seconds = 1e-9};
 
-static const double work = 1e-3; // seconds on a core
+static const double work = 1e-3; // processor seconds of the op
 
 static Status work_kernel(const OpCall *call, int64_t begin, int64_t end) {
     (void)call, (void)begin, (void)end;
@@ -24,24 +24,24 @@ static Status work_kernel(const OpCall *call, int64_t begin, int64_t end) {
 }
 
 typedef struct RaiseCase {
-    double roof;      // seconds, where the op takes a millisecond
-    double nearer;    // how much faster the level before it is
-    int64_t samples;  // of the op
-    bool given, stay; // ceilings that nobody measured, and those that are not to be touched
+    double roof;      // roof in seconds; the op takes 1 ms
+    double nearer;    // how many times as fast the level before is
+    int64_t samples;  // samples of the op
+    bool given, stay; // ceilings were not measured; must not be raised
     double least, most;
 } RaiseCase;
 
 static const RaiseCase raise_cases[] = {
-    {1.1e-3, 9.0, 10, false, false, 0.01, 0.25}, // by what it takes
-    {1.0, 9.0, 10, false, false, 0.25, 0.25},    // a quarter at most
-    {1.0, 1.06, 10, false, false, 0.06, 0.06},   // and no more than the level before it
-    {0.5e-3, 9.0, 10, false, false, 0.0, 0.0},   // it is slower than its roof
+    {1.1e-3, 9.0, 10, false, false, 0.01, 0.25}, // by the measured time
+    {1.0, 9.0, 10, false, false, 0.25, 0.25},    // by a quarter at most
+    {1.0, 1.06, 10, false, false, 0.06, 0.06},   // not past the level before
+    {0.5e-3, 9.0, 10, false, false, 0.0, 0.0},   // slower than its roof
     {1.0, 9.0, 5, false, false, 0.0, 0.0},       // too few samples
     {1.0, 9.0, 10, true, false, 0.0, 0.0},       {5e-3, 9.0, 10, false, true, 0.0, 0.0},
 };
 enum { RAISE_CASES = sizeof raise_cases / sizeof raise_cases[0] };
 
-// The ceilings that were handed over stay what they are.
+// The given ceilings stay unchanged.
 START_TEST(an_op_that_beats_its_roof_raises_it_in_this_profile) {
     const RaiseCase *c = &raise_cases[_i];
     Machine low = machine;
@@ -49,7 +49,7 @@ START_TEST(an_op_that_beats_its_roof_raises_it_in_this_profile) {
     low.levels[1] =
         (MachineLevel){.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 32 / c->roof};
     low.levels[0] = (MachineLevel){.name = "L1",
-                                   .bytes = 16, // of the 32 that it moves
+                                   .bytes = 16, // the op moves 32
                                    .bytes_per_second = c->nearer * low.levels[1].bytes_per_second};
     low.n_levels = 2;
     context_set_threads(2);
@@ -62,7 +62,7 @@ START_TEST(an_op_that_beats_its_roof_raises_it_in_this_profile) {
     const MachineRaise *raise = &profile.machine.levels[1].raise;
     double fraction = profile.ops[0].roofline.roof_fraction;
     if (_i == 0 && raise->by == 0.0)
-        ck_assert(fraction <= 1.0); // others had the core
+        ck_assert(fraction <= 1.0); // other work had the core
     else
         ck_assert_msg(raise->by > c->least - 1e-9 && raise->by < c->most + 1e-9, "%g", raise->by);
     if (raise->by > 0.0) ck_assert_str_eq(raise->op, profile.layers[0].path);

@@ -1,5 +1,5 @@
-// test_rank.c -- which layers take most of a step: on profiles made by hand, whose steps are as
-// long as a busy machine makes them.
+// test_rank.c -- the layers that take most of a step: on profiles made by hand, with step lengths
+// as on a busy machine.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct Made { // a profile with samples of each layer's forward and back
 
 static double draw(void) { return (double)random() / (double)RAND_MAX; }
 
-// Layers of so many microseconds; types tell their kinds.
+// Layers of `micros` microseconds; types tell their kinds.
 static void make(Made *made, const char *types[LAYERS], const double micros[LAYERS]) {
     static const ReportPhase phases[PHASES] = {REPORT_FORWARD, REPORT_BACKWARD};
     memset(made, 0, sizeof(*made));
@@ -45,7 +45,7 @@ static void stretch(Made *made, int layer, int step, double times) {
     for (int p = 0; p < PHASES; p++) made->samples[layer][p][step] *= times;
 }
 
-// Steps that take so much longer than their layers.
+// Steps take `seconds` longer than their layers.
 static Rank rank_between(Made *made, double seconds) {
     for (int s = 0; s < STEPS; s++) {
         made->steps[s] = seconds;
@@ -62,7 +62,7 @@ static Rank rank_of(Made *made) { return rank_between(made, 0.0); }
 
 static const char *own[LAYERS] = {"A", "B", "C", "D", "E"};
 
-// A step of a hundred times the length changes neither the first, nor its part.
+// Steps a hundred times as long change neither the first layer nor its part.
 START_TEST(a_slow_step_moves_no_layer) {
     Made made;
     srandom((unsigned)_i);
@@ -87,7 +87,7 @@ START_TEST(a_slow_step_moves_no_layer) {
 }
 END_TEST
 
-// Three of one type and shape come before a longer one; with another shape they are not alike.
+// Three of one type and shape rank together before a longer one; with another shape, apart.
 START_TEST(layers_alike_are_one) {
     Made made;
     const char *types[LAYERS] = {"A", "B", "A", "C", "A"};
@@ -107,8 +107,8 @@ START_TEST(layers_alike_are_one) {
 }
 END_TEST
 
-// In up to a fifth of the steps others may come first; in more the next is named, too. (A third
-// that is first more often than the second is the one that is named.)
+// If others are first in more than a fifth of the steps, the next is named, too. (A third that is
+// first more often than the second is named instead.)
 START_TEST(the_next_is_named_where_others_are_first_in_over_a_fifth) {
     const double micros[LAYERS] = {50, 40, 5, 5, 5};
     for (int others = 0; others <= STEPS / 2; others++) {
@@ -125,7 +125,7 @@ START_TEST(the_next_is_named_where_others_are_first_in_over_a_fifth) {
 }
 END_TEST
 
-// One step in twenty may be longer, and one shorter, without changing the part that is told.
+// One step in twenty may be longer, and one shorter, without changing the reported part.
 START_TEST(a_part_is_the_middle_of_the_steps) {
     Made made;
     const double micros[LAYERS] = {60, 10, 10, 10, 10};
@@ -142,8 +142,8 @@ START_TEST(a_part_is_the_middle_of_the_steps) {
 }
 END_TEST
 
-// The time between ops is ranked like a layer's, and the first layer is named beside it. Layers
-// whose times add up to more than the step leave no time between.
+// The time between ops is ranked like a layer's, and the first layer is named beside it. If the
+// layers' times exceed the step, there is no time between.
 START_TEST(what_is_spent_between_the_ops_has_a_rank) {
     Made made;
     const double micros[LAYERS] = {60, 10, 10, 10, 10};
@@ -162,7 +162,7 @@ START_TEST(what_is_spent_between_the_ops_has_a_rank) {
 }
 END_TEST
 
-// A profile that was read from a file has only medians, and one of the meta device has no times.
+// A profile read from a file has only medians, and one of the meta device has no times.
 START_TEST(without_samples_medians_decide) {
     Made made;
     const double micros[LAYERS] = {10, 20, 70, 10, 10};
@@ -202,7 +202,7 @@ START_TEST(any_request_may_fail) {
 }
 END_TEST
 
-// ---- how it is told ----------------------------------------------------------------------------
+// ---- the report --------------------------------------------------------------------------------
 static void expect_said(Made *made, const char *text) {
     char *report;
     size_t size;
@@ -216,7 +216,7 @@ static void expect_said(Made *made, const char *text) {
     free(report);
 }
 
-// Also where the steps' length is noise.
+// Also if the steps' lengths are noise.
 START_TEST(the_report_says_where_to_start_and_in_how_many_steps) {
     Made made;
     const double micros[LAYERS] = {60, 10, 10, 10, 10};

@@ -1,5 +1,5 @@
-// test_ratio.c -- how many times as long: ranks against scipy's exact distribution, estimates
-// against all pairs by hand, intervals against many planted experiments.
+// test_ratio.c -- ratios of times: ranks against scipy's exact distribution, estimates against all
+// pairs by hand, intervals against many planted experiments.
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 #include "tensor/memory.h"
 #include "tests/helpers/expect.h"
 
-// The k of scipy 1.17.1: the largest for which mannwhitneyu(..., alternative='less',
-// method='exact').pvalue of samples with U = k - 1 is at most half of what is left to doubt (at
-// least 1), and what the interval's confidence then is.
+// k by scipy 1.17.1: the largest for which mannwhitneyu(..., alternative='less',
+// method='exact').pvalue of samples with U = k - 1 is at most half of 1 - confidence (k at least
+// 1); `reached` is the interval's actual confidence.
 typedef struct RankCase {
     int n, m;
     double confidence;
@@ -83,8 +83,8 @@ START_TEST(equal_times_are_no_change_at_all) {
 }
 END_TEST
 
-// Skewed, with outliers, and beyond what is counted out: the interval holds the ratio as often as
-// it says, or oftener.
+// Skewed samples, with outliers, and more than are counted exactly: the interval holds the ratio at
+// least as often as it claims.
 START_TEST(intervals_hold_the_planted_ratio_as_often_as_they_say) {
     static const int sizes[] = {5, 20, 30};
     enum { TRIES = 2000 };
@@ -107,7 +107,7 @@ START_TEST(intervals_hold_the_planted_ratio_as_often_as_they_say) {
 }
 END_TEST
 
-// The normal distribution goes on where counting ends.
+// The normal approximation continues where exact counting ends.
 START_TEST(many_times_go_on_where_few_end) {
     double times[RATIO_MOST];
     srandom(3);
@@ -144,7 +144,7 @@ START_TEST(what_is_no_time_is_refused) {
 END_TEST
 
 // ---- pairs -------------------------------------------------------------------------------------
-// The same of scipy's wilcoxon(..., alternative='less', method='exact').
+// As above, by scipy's wilcoxon(..., alternative='less', method='exact').
 static const RankCase signs[] = {
     {1, 1, 0.95, 1, 0},
     {5, 5, 0.95, 1, 0.9375},
@@ -178,8 +178,8 @@ START_TEST(ends_are_the_means_of_scipy_s_signed_rank) {
 }
 END_TEST
 
-// A machine that takes twice as long for some pairs hides nothing from them; of many, the normal
-// distribution says nearly the same.
+// Pairs do not notice a machine that takes twice as long for some of them; for many pairs the
+// normal approximation agrees.
 START_TEST(what_lasts_for_some_pairs_is_in_both) {
     double before[100], after[100];
     Ratio paired, apart;

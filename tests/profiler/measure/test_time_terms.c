@@ -1,6 +1,6 @@
-// test_time_terms.c -- planted causes of lost time are found under their own name: a kernel that
-// does more than its roof, or whose threads write to one line of the caches, one that sleeps, page
-// faults, threads that have to be woken, a stranger on the core; and parts of a model add up.
+// test_time_terms.c -- planted causes of lost time are found under their own names: a kernel that
+// does more than its roof, or whose threads write to one cache line, one that sleeps, page faults,
+// threads that must be woken, a stranger on the core; and parts of a model add up.
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void nothing(void *argument, int64_t begin, int64_t end) {
     spend(1e-5);
 }
 
-// Two threads write numbers of their own, which lie in one line of the caches.
+// Two threads write to their own numbers, which share a cache line.
 static void count_beside(void *argument, int64_t begin, int64_t end) {
     volatile int64_t *counters = argument;
     for (int64_t i = begin; i < end; i++)
@@ -79,7 +79,7 @@ static Status share_kernel(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Ten times, after pauses that are long enough for a worker to fall asleep, or without.
+// Hands over ten times, with pauses long enough for a worker to fall asleep, or without.
 enum { TIMES = 10 };
 static void hand_over(double pause) {
     for (int i = 0; i < TIMES; i++) {
@@ -118,12 +118,12 @@ static Profile profile_of(CpuKernel kernel, int64_t samples) {
 }
 
 static char seen[100];
-// Is the i-th of kernel, off core and fault most of the time, and none of the others much?
+// True if cause `wanted` (kernel, off core, fault) takes most of the time, and no other much.
 static bool is_found(const Profile *profile, int wanted) {
     const TimeTerms *terms = &profile->totals[REPORT_STEP].terms;
     double seconds = latency_median(&profile->totals[REPORT_STEP].latency);
     double off_core = terms->others - terms->faults;
-    if (wanted != 1) seconds -= off_core; // beside other tests it is on no core, too
+    if (wanted != 1) seconds -= off_core; // other tests take the core, too
     const double all[] = {terms->kernels, off_core, terms->faults};
     bool found = true;
     for (int i = 0; i < 3; i++) {
@@ -134,8 +134,8 @@ static bool is_found(const Profile *profile, int wanted) {
     return found;
 }
 
-// Threads that other work keeps from running at once share no line: what is seen of a cause in one
-// of a few profiles is there.
+// Threads that other work keeps apart do not contend for a line: it is enough if one of a few
+// profiles shows a cause.
 START_TEST(each_cause_is_found_under_its_name) {
     static const CpuKernel kernels[] = {work_kernel, sleep_kernel, fault_kernel, share_kernel};
     static const int wanted[] = {0, 1, 2, 0};
@@ -150,7 +150,7 @@ START_TEST(each_cause_is_found_under_its_name) {
 }
 END_TEST
 
-// So many times what one takes here: threads that had time to fall asleep are woken, others not.
+// Wake-ups times this machine's cost of one: sleeping threads are woken, others are not.
 START_TEST(handing_over_costs_by_who_sleeps) {
     enum { SAMPLES = 10 };
     Profile profile = profile_of(_i ? wake_kernel : spin_kernel, SAMPLES);
@@ -160,16 +160,16 @@ START_TEST(handing_over_costs_by_who_sleeps) {
     int64_t handed = (int64_t)runs * TIMES;
     ck_assert_int_le(op->woken, handed);
     if (_i == 0) ck_assert_int_lt(2 * op->woken, handed);
-    if (_i == 1) ck_assert_int_gt(10 * op->woken, handed); // beside others few get to sleep
+    if (_i == 1) ck_assert_int_gt(10 * op->woken, handed); // few fall asleep beside other work
     ck_assert_double_eq_tol(terms->threads, (double)op->woken / runs * (30e-6 - 1e-9), 1e-12);
     profile_free(&profile);
 }
 END_TEST
 
-// A kernel of 1 ms under a roof of 0.2: the rest is its own, and nothing is unexplained.
+// A kernel of 1 ms under a roof of 0.2 ms: the rest is its own, and nothing is unexplained.
 START_TEST(what_a_kernel_takes_beyond_its_roof_is_known) {
     Machine slow = machine;
-    slow.levels[0].bytes_per_second = 32 / 0.2e-3; // 4 numbers that come, and 4 that go
+    slow.levels[0].bytes_per_second = 32 / 0.2e-3; // reads 4 numbers, writes 4
     Profile profile = profile_by(&slow, work_kernel, 10);
     const TimeTerms terms = profile_op_terms(&profile, &profile.ops[0]);
     ck_assert_double_eq_tol(terms.roofs, 0.2e-3, 1e-12);
@@ -180,11 +180,11 @@ START_TEST(what_a_kernel_takes_beyond_its_roof_is_known) {
     const TimeTerms known = {.roofs = 1, .kernels = 2, .threads = 4, .others = 8, .faults = 3};
     ck_assert_double_eq(time_terms_left(&known, 40), 25);
     ck_assert_double_eq(time_terms_left(&known, 10), -5);
-    ck_assert(isnan(time_terms_left(&(TimeTerms){.others = 1}, 10))); // there are no ceilings
+    ck_assert(isnan(time_terms_left(&(TimeTerms){.others = 1}, 10))); // without ceilings
 }
 END_TEST
 
-// Alone and warm, whatever the step leaves it: of memory that holds 32 bytes near, all.
+// Alone, a kernel runs warm, whatever the step leaves near: all 32 bytes are in the first level.
 START_TEST(a_kernel_alone_finds_its_operands_where_it_left_them) {
     Machine near = machine;
     near.levels[1] = near.levels[0];
@@ -203,7 +203,7 @@ static Status quick_kernel(const OpCall *call, int64_t begin, int64_t end) {
     return STATUS_OK;
 }
 
-// Where a sample is many steps, each has its share. Other work may have the core in some profiles.
+// A sample of many steps shares its time out. Other work may have the core in some profiles.
 START_TEST(a_step_that_never_leaves_the_core_is_always_there) {
     double off = 1.0, steps = 0.0;
     for (int tries = 0; tries < 5 && (steps <= 1.0 || off >= 0.5); tries++) {
@@ -217,7 +217,7 @@ START_TEST(a_step_that_never_leaves_the_core_is_always_there) {
 }
 END_TEST
 
-// Three others want the only core, for longer than the system lets one have it.
+// Three other processes want the only core, for longer than the system lets one have it.
 START_TEST(strangers_on_the_core_are_time_on_none) {
     cpu_set_t all, one;
     ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);

@@ -1,5 +1,5 @@
-// test_trend.c -- samples that go up or down are told from noise, and a profile of such is not
-// steady.
+// test_trend.c -- samples that rise or fall are told from noise, and a profile with such samples is
+// not steady.
 #include <math.h>
 
 #include "profiler/measure/profile.h"
@@ -8,12 +8,12 @@
 #include "tests/helpers/virtual_clock.h"
 
 static double noise_state;
-static double noise(double size) { // in [-size, size], always the same
+static double noise(double size) { // in [-size, size], the same each run
     noise_state = fmod(noise_state * 16807.0 + 7.0, 2147483647.0);
     return size * (noise_state / 1073741823.5 - 1.0);
 }
 
-// 1 + drift a sample + a jump in the middle + noise.
+// Samples are 1 + drift per sample + a jump in the middle + noise.
 static const struct {
     const char *what;
     int n;
@@ -44,7 +44,7 @@ START_TEST(a_trend_is_tested_and_not_eyed) {
 }
 END_TEST
 
-// One in a hundred that is none is called one, were there no tolerance.
+// Without a tolerance, noise would be called a trend once in a hundred times.
 START_TEST(of_noise_one_in_a_hundred_is_a_trend) {
     double samples[50];
     int trends = 0;
@@ -57,7 +57,7 @@ START_TEST(of_noise_one_in_a_hundred_is_a_trend) {
 }
 END_TEST
 
-// A kernel that takes 0.1 % more each time: its spread alone would be steady.
+// A kernel that takes 0.1 % more each time: by its spread alone it would count as steady.
 static int64_t calls;
 static Status slowing_kernel(const OpCall *call, int64_t begin, int64_t end) {
     (void)call, (void)begin, (void)end;

@@ -1,6 +1,6 @@
 // test_zoo_steps.c -- each family of the zoo, in a small configuration, runs its steps on the CPU,
-// and what is counted on the meta device is what was executed; each network itself is counted, so
-// that what holds of the small ones holds of those that nobody here could run.
+// and the counts on the meta device equal those of the run. Each network itself is counted, so that
+// the results for the small ones hold for those that nobody here could run.
 #include <string.h>
 
 #include "layers/models/zoo.h"
@@ -8,13 +8,13 @@
 #include "tests/helpers/nets.h"
 
 typedef struct Small {
-    const char *name;       // of the zoo: whose family it is
-    int64_t input[3];       // as ZooModel.input
-    int64_t words;          // its vocabulary, where the family is given one
-    int64_t form[ZOO_FORM]; // as ZooModel.form; all 0: the network's own
+    const char *name;       // a zoo name of the family
+    int64_t input[3];       // as in ZooModel.input
+    int64_t words;          // its vocabulary, for families that take one
+    int64_t form[ZOO_FORM]; // as in ZooModel.form; all 0: the network's own
 } Small;
 
-// One of each family, and of each form of it that runs other layers.
+// One for each family, and for each form of it with other layers.
 static const Small smalls[] = {
     {.name = "mnist-cnn", .input = {1, 28, 28}},
     {.name = "mnist-resnet", .input = {1, 28, 28}},
@@ -70,7 +70,7 @@ typedef struct Step {
     LossFunction loss;
 } Step;
 
-static Tensor *numbers_new(Shape shape) { // 0 is a token and a class of each
+static Tensor *numbers_new(Shape shape) { // 0 is a valid token and class
     Tensor *t = tensor_new(shape, DTYPE_INT64);
     if (t && t->device->has_data) memset(tensor_labels(t), 0, (size_t)tensor_bytes(t));
     return t;
@@ -89,7 +89,7 @@ static Shape output_of(const Step *step) {
     return shape;
 }
 
-// Of ids as many as it takes at most; of labels any that fit.
+// A step with ids of the longest length, and labels that fit the output.
 static Step step_new(const ZooModel *model, int64_t batch) {
     const int64_t *d = model->input;
     bool words = model->vocabulary > 0;
@@ -99,7 +99,7 @@ static Step step_new(const ZooModel *model, int64_t batch) {
                    : tensor_uniform_new(SHAPE(batch, d[0], d[1], d[2]), 0.0f, 1.0f);
     ck_assert_msg(step.model && step.x, "%s: %s", model->name, error_message());
     Shape out = output_of(&step);
-    if (words && out.dims[out.ndim - 1] != model->vocabulary) { // hidden states
+    if (words && out.dims[out.ndim - 1] != model->vocabulary) { // its output is hidden states
         step.loss = loss_mse;
         step.labels = tensor_full_new(out, 0.5f);
     } else {
@@ -118,8 +118,8 @@ static void step_free(Step *step) {
 
 static bool at_once(void) { return true; }
 
-// What is asked of a step: of training with which optimizer, over how many batches, and which
-// layers run again in backward; what is marked for that stays marked, and comes last.
+// A kind of step: for training the optimizer, the number of batches, and the layers that run again
+// in backward. Marks stay, so the marked kind comes last.
 typedef struct Kind {
     ProfileKind kind;
     OptimizerKind optimizer;
@@ -149,7 +149,7 @@ static Profile profile_of(const Step *step, const Kind *kind, const char *name) 
     return profile;
 }
 
-// ---- counted and executed ----------------------------------------------------------------------
+// ---- predictions and runs ----------------------------------------------------------------------
 static void expect_same_layer(const ProfileLayer *counted, const ProfileLayer *ran) {
     ck_assert_str_eq(counted->path, ran->path);
     ck_assert_str_eq(counted->type, ran->type);
@@ -193,7 +193,7 @@ static ZooModel small_of(const Small *small) {
     return model;
 }
 
-// Most of AlexNet and of VGG is a head that would take gigabytes and seconds: it is frozen.
+// Most of AlexNet and of VGG is a head that would take gigabytes and seconds, so it is frozen.
 static int kinds_that_fit(const Step *here, const Step *there) {
     int64_t parameters = layer_parameter_count(here->model), frozen;
     if (parameters > 10 * LARGE) {
@@ -205,7 +205,7 @@ static int kinds_that_fit(const Step *here, const Step *there) {
 }
 
 START_TEST(what_is_counted_is_what_is_executed) {
-    context_set_threads(1); // no count depends on it
+    context_set_threads(1); // counts do not depend on it
     const ZooModel model = small_of(&smalls[_i]);
     Step here = step_new(&model, BATCH);
     context_set_device(device_meta());

@@ -1,5 +1,5 @@
-// test_profile_again.c -- the programs' --runs and --try: the same command in fresh processes, what
-// they say together, and what becomes of one that ends badly.
+// test_profile_again.c -- the programs' --runs and --try: the same command in fresh processes,
+// their joint result, and processes that fail.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ START_TEST(the_report_says_which_interval_is_which) {
 }
 END_TEST
 
-// Others write none of its files, and do not train: it does, once.
+// The other processes write no files and do not train; the program itself trains once.
 START_TEST(other_processes_only_measure) {
     char arguments[400];
     work_folder_begin();
@@ -100,7 +100,7 @@ START_TEST(a_process_that_ends_badly_is_told) {
 }
 END_TEST
 
-// What is tried stands before the "--" behind which only networks do.
+// Flags under trial go before the "--", after which only networks may stand.
 START_TEST(flags_stand_before_what_are_none) {
     ProgramRun got =
         program_run(program_path("profile_model"),
@@ -112,7 +112,7 @@ START_TEST(flags_stand_before_what_are_none) {
 END_TEST
 
 // ---- --try -------------------------------------------------------------------------------------
-// On a busy machine nothing is predicted, and nothing tried.
+// On a busy machine nothing is predicted, so nothing is tried.
 START_TEST(advice_is_tried_in_turns) {
     char arguments[300];
     work_folder_begin();
@@ -133,7 +133,7 @@ START_TEST(advice_is_tried_in_turns) {
         ck_assert_int_eq(document_integer(one, "n"), 5);
         ck_assert_msg(strstr(got.out, json_string_value(json_object_get(one, "check"))), "%s",
                       got.out);
-        double bytes = (double)document_integer(one, "bytes"); // but for the optimizer's scalars
+        double bytes = (double)document_integer(one, "bytes"); // without the optimizer's scalars
         ck_assert_double_eq_tol((double)document_integer(one, "predicted_bytes"), bytes, 16.0);
     }
     json_decref(document);
@@ -143,7 +143,7 @@ START_TEST(advice_is_tried_in_turns) {
 END_TEST
 
 // ---- --peaks none ------------------------------------------------------------------------------
-// Nor is this machine measured, which without a cache would be said.
+// The machine is not measured either: without a cache the program would say so.
 START_TEST(without_ceilings_there_are_times_and_no_verdicts) {
     program_names();
     ProgramRun got =
@@ -162,7 +162,7 @@ START_TEST(without_ceilings_there_are_times_and_no_verdicts) {
 }
 END_TEST
 
-// ---- what cannot be ----------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const struct {
     const char *program, *arguments, *first, *second;
 } refused[] = {

@@ -1,5 +1,5 @@
 // test_profile_answers.c -- ./profile_mlp from outside: the questions that it answers instead of
-// the report, and the files beside the JSON. What each says is its own module's test.
+// the report, and the files beside the JSON. The answers' contents are tested with their modules.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static ProgramRun run(const char *arguments) {
 
 // ---- questions -------------------------------------------------------------------------------
 static const struct {
-    const char *arguments, *head, *also; // what is printed begins so, and holds this
+    const char *arguments, *head, *also; // the output begins with head and contains also
 } questions[] = {
     {SMALL " --explain", "MLP 20-30-10 relu, training step of 8 samples, Adam, explained\n",
      "\nfc2, Linear, (8, 30) -> (8, 10)"},
@@ -64,7 +64,7 @@ START_TEST(a_question_is_answered_alone_in_80_plain_columns) {
 }
 END_TEST
 
-// Nor is this machine measured, which without a cache would be said.
+// The machine is not measured either: without a cache the program would say so.
 START_TEST(for_weights_alone_nothing_runs) {
     program_names();
     ProgramRun got = program_run("/usr/bin/env",
@@ -96,7 +96,7 @@ START_TEST(the_largest_batch_of_the_budget_is_measured) {
     ck_assert_int_eq(sscanf(strstr(got.out, "largest batch"), "largest batch %31s", batch), 1);
     ck_assert_msg(strstr(got.out, ": as predicted\n") != NULL, "%s", got.out);
     program_run_free(&got);
-    got = run(SMALL " --memory-budget 1"); // a threshold that fails
+    got = run(SMALL " --memory-budget 1"); // a question that fails
     ck_assert_msg(got.status == 1 && strstr(got.out, "not even one sample fits"), "%s", got.out);
     program_run_free(&got);
 }
@@ -154,7 +154,7 @@ START_TEST(what_cannot_be_written_is_told_and_leaves_nothing) {
 }
 END_TEST
 
-// Ten steps, each with its data, layers, backward and optimizer; the loader's data where it trains.
+// Ten steps, each with data, layers, backward and optimizer; with training the loader's data.
 START_TEST(a_trace_holds_ten_training_steps) {
     ProgramRun got = run("--layers 784,16,10 --epochs 1 --steps 1 --trace -" QUICK);
     ck_assert_msg(got.status == 0, "%s", got.err);
@@ -178,7 +178,7 @@ START_TEST(a_trace_holds_ten_training_steps) {
 }
 END_TEST
 
-// ---- what belongs to the questions --------------------------------------------------------------
+// ---- settings of the questions ------------------------------------------------------------------
 START_TEST(fused_layers_do_the_same_work_in_fewer_ops) {
     json_t *apart = document_new(SMALL " --no-fuse --epochs 0");
     json_t *fused = document_new(SMALL " --fuse --epochs 0");
@@ -205,7 +205,7 @@ START_TEST(percentiles_go_on_until_there_are_enough) {
 }
 END_TEST
 
-// Steps that are traced move the weights, those that are watched the running statistics.
+// Traced steps move the weights, observed ones the running statistics.
 START_TEST(the_output_is_of_the_weights_that_there_were_or_of_trained_ones) {
     work_folder_begin();
     work_folder_run(

@@ -1,5 +1,5 @@
-// test_profile_compare.c -- several networks in one table: each row is what the network has alone,
-// in the order asked for; what cannot be compared is refused, and the network at fault named.
+// test_profile_compare.c -- several networks in one table: each row equals the network's own
+// profile, in the given order; incomparable networks are refused, and the one at fault is named.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static ProgramRun run(const char *arguments) {
 }
 
 // ---- the table ---------------------------------------------------------------------------------
-// conventions.md's parameters and MACs; peaks as each network's own report has them.
+// Parameters and MACs of conventions.md; peaks as in each network's own report.
 START_TEST(a_row_for_each_as_typed) {
     ProgramRun got = run("vgg16 resnet18 mobilenet_v2 --device meta");
     ck_assert_msg(got.status == 0 && !got.err[0], "%s", got.err);
@@ -30,7 +30,7 @@ START_TEST(a_row_for_each_as_typed) {
 }
 END_TEST
 
-// Every cell, as the document of the network alone has the number.
+// Every cell equals the number in the network's own document.
 START_TEST(each_cell_is_what_the_network_has_alone) {
     static const char *const names[] = {"resnet18", "lenet5"};
     ProgramRun got = run("resnet18 lenet5 --device meta --optimizer momentum");
@@ -124,8 +124,7 @@ START_TEST(each_document_is_the_networks_own) {
 }
 END_TEST
 
-// Where nothing can be kept, too: the ceilings of the first are those of the next, which may have
-// seen better ones.
+// Even without a cache the first network's ceilings serve the next, which may raise them.
 START_TEST(ceilings_are_measured_once_for_all) {
     program_names();
     ProgramRun got = program_run("/usr/bin/env",
@@ -143,8 +142,8 @@ START_TEST(ceilings_are_measured_once_for_all) {
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
-// By a step's peak, for which activations count, and not by inference's: 0.5 MB and 4.
+// ---- refusals ----------------------------------------------------------------------------------
+// Sorts by a training step's peak, which has activations, not by inference's: 0.5 MB and 4.
 START_TEST(memory_is_that_of_a_step) {
     ProgramRun got = run("Linear(1000,1000)@1x1000 90*Sequential(Linear(8,8)Tanh)@4096x8 "
                          "--device meta --optimizer sgd --sort memory");
@@ -185,7 +184,7 @@ START_TEST(thirty_two_and_no_more) {
 }
 END_TEST
 
-// However long it is, so that it can be typed again.
+// The command is printed whole, however long, so that it can be typed again.
 START_TEST(the_command_is_there_whole) {
     char arguments[2000] = "";
     for (int i = 0; i < 32; i++)

@@ -1,5 +1,5 @@
-// test_profile_config.c -- options from a file: taken as if typed, passed over where they are
-// typed, refused with the place where they cannot be.
+// test_profile_config.c -- options from a file: used as if typed, overridden by typed ones, and
+// refused with their place.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static ProgramRun run(const char *program, const char *format) {
     return program_run(program_path(program), arguments, PROGRAM_CAPTURED);
 }
 
-// A line of each kind; the document says of each what came of it.
+// One line of each kind; the document shows the effect of each.
 START_TEST(lines_are_taken_as_if_they_were_typed) {
     static const char text[] = "# what we run\n"
                                "  batch=12   # samples\r\n"
@@ -84,7 +84,7 @@ START_TEST(what_is_typed_counts) {
 }
 END_TEST
 
-// What the file says is asked for to the very end: a reader that has had enough is no failure.
+// Options of the file count to the end, as for --json -: a reader that stops early is no failure.
 START_TEST(the_output_may_be_a_file_s_word) {
     begin_with("json = -\ndevice = meta\n", 23);
     ProgramRun got = run("profile_mlp", "--config %s");
@@ -101,7 +101,7 @@ START_TEST(the_output_may_be_a_file_s_word) {
 }
 END_TEST
 
-// The text's bytes: one of them ends with a 0.
+// size counts the text's bytes: one of them ends with a 0.
 static const struct {
     const char *text;
     int size, status;
@@ -115,7 +115,7 @@ static const struct {
     {"batch 3\n", 8, 2, "file:1: batch 3: expected NAME = VALUE, or a switch's name\n"},
     {"= 3\n", 4, 2, "file:1: : unknown option"},
     {"fuse = yes\n", 11, 2, "file:1: fuse takes no value: "},
-    {"image = 224\n", 12, 2, "file:1: image: unknown option"}, // of the other program
+    {"image = 224\n", 12, 2, "file:1: image: unknown option"}, // an option of the other program
     {"config = x\n", 11, 2, "file:1: config: a file of options cannot name another"},
     {"epochs = 1\ncalibrate\npeaks = x\n", 31, 2, "--calibrate and --peaks exclude each other\n"},
     {"batch = 1\0\n", 11, 3, "file: it is no text; expected a text of lines as 'batch = 256'\n"},

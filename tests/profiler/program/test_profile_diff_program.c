@@ -1,5 +1,5 @@
-// test_profile_diff_program.c -- --save, --compare and --against as one types them: counts that are
-// as before or are not, times that differ beyond doubt, and bases that cannot be used.
+// test_profile_diff_program.c -- --save, --compare and --against as a user types them: counts that
+// are equal or not, times that surely differ, and unusable bases.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 static void save(const char *arguments) { free(folder_text("profile_mlp", arguments, 0, NULL)); }
 
 #define SMALL "--layers 20,10 --batch 8 --iterations 10 --epochs 0 "
-// What one moment and another may differ by, and the host, is little of its step.
+// Steps long enough that differences between two moments, and the host's part, are small.
 #define LARGE "--layers 784,256,10 --batch 32 --iterations 10 --epochs 0 "
 
 // ---- counts ------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ START_TEST(the_document_has_every_count) {
         const char *path_of = json_string_value(json_object_get(one, "path"));
         const char *name = json_string_value(json_object_get(one, "name"));
         if (!path_of || strcmp(path_of, "relu1") != 0 || strcmp(name, "total_flops") != 0) continue;
-        found = true; // it is gone
+        found = true; // it is missing now
         ck_assert(json_integer_value(json_object_get(one, "before")) > 0);
         ck_assert(json_is_null(json_object_get(one, "after")));
     }
@@ -75,7 +75,7 @@ START_TEST(a_saved_profile_is_of_five_runs) {
 }
 END_TEST
 
-// In turns, and by so much that no other work on the machine turns it over.
+// Runs take turns, and the difference is too large for other work on the machine to reverse it.
 START_TEST(what_takes_many_times_as_long_is_slower) {
     folder_expect("--layers 1000,1000,10 --batch 8 --iterations 10 --against --layers=20,10", 1,
                   " times as slow (", NULL);
@@ -91,7 +91,7 @@ START_TEST(what_takes_many_times_as_long_is_slower) {
 }
 END_TEST
 
-// The base says that all took a thousandth: its times, and the runs' that they are of.
+// Changes the base's times to a thousandth, those of its runs included.
 static void doctor(const char *path) {
     work_folder_run("sed -E 's/\"(median)\": ([0-9.e-]+)/\"\\1\": 1e-7/' base.json > x\n"
                     "mv x base.json\n");
@@ -126,7 +126,7 @@ START_TEST(a_base_of_one_run_has_counts_only) {
 }
 END_TEST
 
-// ---- what cannot be ----------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const Refusal refused[] = {
     {"--compare %s/none.json", 3, "none.json: No such file or directory. HINT: --save ", NULL},
     {"--compare %s", 3, "Is a directory", NULL},
@@ -177,7 +177,7 @@ START_TEST(what_cannot_be_is_one_line) {
 }
 END_TEST
 
-// Nobody writes it: a signal ends the waiting, as ten seconds would.
+// Nobody writes to the fifo: a signal ends the wait, as ten seconds would.
 START_TEST(a_fifo_is_not_waited_for_without_end) {
     work_folder_begin();
     work_folder_run("mkfifo fifo\nprofile_mlp --device meta --compare fifo 2> said & sleep 0.3\n"
@@ -190,7 +190,7 @@ START_TEST(a_fifo_is_not_waited_for_without_end) {
 END_TEST
 
 // ---- networks ----------------------------------------------------------------------------------
-// Behind a network, too; where a shell has taken the quotes away.
+// Flags may also follow a network; and a shell may have removed the quotes.
 START_TEST(several_flags_may_follow) {
     static const char *const commands[][2] = {
         {"profile_mlp --device meta --against '--batch 2 --fuse'", "with --batch 2 --fuse"},
@@ -214,7 +214,7 @@ START_TEST(another_network_stands_in_the_place_of_the_one_named) {
     program_run_free(&got);
     got = folder_run("profile_model", "lenet5 --device meta --against none-such");
     program_check_refusal(&got, 2, "none-such", "there is no network of this name");
-    work_folder_begin(); // where it stands in a file of options
+    work_folder_begin(); // the same in a file of options
     work_folder_run("echo 'model = lenet5\njson = /dev/null' > c.cfg\n");
     char arguments[100];
     snprintf(arguments, sizeof arguments, "--config %s/c.cfg --device meta --against mnist-cnn",

@@ -1,5 +1,5 @@
 // test_profile_generate.c -- profile_model --generate, and the prompt and temperature of a sample:
-// what is printed, what is in the JSON, what is refused.
+// the print, the JSON, and refusals.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
 }
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const ProgramRefusal wrong[] = {
     {"gpt2 --generate 0", "--generate 0", "from 1 to", 2},
     {"gpt2 --generate 64 --tokens 1000", "64 tokens behind 1000", "1024 positions of gpt2", 2},
@@ -61,9 +61,9 @@ START_TEST(what_does_not_fit_is_refused_in_one_line) {
 }
 END_TEST
 
-// ---- its numbers -------------------------------------------------------------------------------
-// 12 e e and 2 e for each position, of each layer, and e for each word: of the prompt, and of a
-// token behind 159.
+// ---- the numbers -------------------------------------------------------------------------------
+// Multiply-adds of each layer: 12 e e, and 2 e for each position; and e for each word: for the
+// prompt, and for a token after 159.
 START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
     enum { E = 768, LAYERS = 12, WORDS = 50257, PROMPT = 128 };
     json_t *document = document_of("profile_model", "gpt2 --generate 64 --device meta");
@@ -79,14 +79,14 @@ START_TEST(a_prompt_and_a_token_of_gpt2_are_counted) {
                      LAYERS * 2 * E * 4);
     ck_assert_int_eq(document_integer(document, "generation.cache_bytes"),
                      INT64_C(191) * LAYERS * 2 * E * 4);
-    // Every weight is read for one token, and little is done with it.
+    // One token reads every weight, and does little with it.
     ck_assert_int_gt(document_integer(document, "generation.token.bytes_read"), 4 * products);
     ck_assert_double_lt(document_real(document, "generation.token.intensity"), 0.6);
     ck_assert(json_is_null(document_at(document, "generation.token.latency")));
     ck_assert(json_is_null(document_at(document, "generation.tokens_per_second")));
     ck_assert(json_is_string(document_at(document, "generation.latency_reason")));
     ck_assert_str_eq(json_string_value(document_at(document, "kind")), "inference");
-    ck_assert(json_is_null(document_at(document, "totals.backward"))); // did not happen
+    ck_assert(json_is_null(document_at(document, "totals.backward"))); // there is no backward
     ck_assert(json_is_null(document_at(document, "totals.backward_weight")));
     ck_assert(json_is_null(document_at(document, "totals.optimizer")));
     ck_assert(json_is_null(document_at(document, "model.optimizer")));
@@ -134,7 +134,7 @@ START_TEST(times_are_told) {
 }
 END_TEST
 
-// The prompt is part of what is shown; temperature 0 draws nothing.
+// The prompt is part of the output; temperature 0 draws nothing.
 START_TEST(a_sample_goes_on_from_the_prompt) {
     ProgramRun got = run("Embedding(256,16)Linear(16,256)@8x32 --data CHANGELOG.md --steps 20 "
                          "--sample 30 --temperature 0 --prompt Newest" QUICK);

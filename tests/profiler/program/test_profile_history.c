@@ -1,4 +1,4 @@
-// test_profile_history.c -- --history and --trend as one types them, and files that are no history.
+// test_profile_history.c -- --history and --trend from outside, and files that are no history.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ START_TEST(a_history_grows_and_is_shown) {
     expect_part(text, "\n    step       ");
     expect_part(text, "\n    FLOPs      ");
     free(text);
-    text = folder_text("profile_model", "--trend --history %s/h.jsonl", 0, NULL); // of no network
+    text = folder_text("profile_model", "--trend --history %s/h.jsonl", 0, NULL); // no network
     expect_part(text, "TREND  4 entries");
     free(text);
     work_folder_run("[ $(wc -l < h.jsonl) = 4 ]\n"
@@ -39,7 +39,7 @@ START_TEST(what_is_no_history_is_one_line) {
         {"--history %s/h --json %s/h", 2, "writes this file; name another", NULL},
         {"--history %s/none --trend", 3, "none: No such file", NULL},
         {"--history /none/h", 3, "/none/h", NULL},
-        {"--history %s/notes", 3, "notes: line 1: not JSON", NULL}, // before anything is measured
+        {"--history %s/notes", 3, "notes: line 1: not JSON", NULL}, // refused before measuring
         {"--history %s/notes --trend", 3, "notes: line 1: not JSON", NULL},
     };
     work_folder_begin();

@@ -1,6 +1,6 @@
-// test_profile_inference.c -- profile_model --inference: an evaluation from the first look at its
-// shapes on, so that a batch of one is counted, run, swept and compared where training refuses it;
-// and where the outputs of a file go.
+// test_profile_inference.c -- profile_model --inference evaluates from its first look at shapes on,
+// so that a batch of one, which training refuses, is counted, run, swept and compared; and the
+// files of a network's outputs.
 #include <string.h>
 
 #include "tests/helpers/onnx_files.h"
@@ -14,8 +14,8 @@ static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
 }
 
-// Of torchvision 0.29.2's models in evaluation, a batch of one: parameters, and the half of what
-// FlopCounterMode of PyTorch 2.15 counts. Where images are so small, a pixel is left at the end.
+// torchvision 0.29.2's models in evaluation, a batch of one: parameters, and half of the count by
+// FlopCounterMode of PyTorch 2.15. Images are so small that one pixel is left at the end.
 static const struct {
     const char *arguments;
     int64_t parameters, macs;
@@ -46,7 +46,7 @@ START_TEST(a_batch_of_one_is_counted_as_pytorch_counts_it) {
 }
 END_TEST
 
-// Whatever is asked of it.
+// Questions that must all work.
 static const char *const asked[] = {
     "--device meta",
     "--device meta --summary",
@@ -70,7 +70,7 @@ START_TEST(each_question_is_asked_of_an_evaluation) {
     char arguments[200];
     snprintf(arguments, sizeof arguments, ONE "--inference %s", asked[_i]);
     ProgramRun got = run(arguments);
-    bool judged = strstr(arguments, "--against") != NULL; // by times, which may say no
+    bool judged = strstr(arguments, "--against") != NULL; // decided by times, so may fail
     ck_assert_msg(got.status <= judged && !got.err[0], "%s: %d, %s", arguments, got.status,
                   got.err);
     ck_assert(got.out[0] && !strstr(got.out, "training step"));
@@ -78,7 +78,7 @@ START_TEST(each_question_is_asked_of_an_evaluation) {
 }
 END_TEST
 
-// Without the flag it is refused, and the hint says what evaluates.
+// Without the flag it is refused, and the hint names the flag.
 START_TEST(training_still_refuses_it) {
     ProgramRun got = run(ONE "--device meta");
     program_check_refusal(&got, 2, "x has one value per channel", "to evaluate");
@@ -112,7 +112,7 @@ START_TEST(each_output_of_a_file_has_a_file) {
 }
 END_TEST
 
-// A sweep that was stopped goes on with the numbers that it began with, or anew.
+// A stopped sweep continues with the numbers that it began with; other numbers begin anew.
 START_TEST(other_numbers_of_an_input_are_another_sweep) {
     if (onnx_is_absent()) test_skip("this build reads no ONNX files");
     work_folder_begin();

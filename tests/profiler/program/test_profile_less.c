@@ -1,5 +1,5 @@
 // test_profile_less.c -- the programs' ways to a step that takes less memory: layers that run
-// again, chosen or named, and batches whose gradients add up. That the report says what was done.
+// again, chosen or named, and batches whose gradients add up. The report says what was done.
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ START_TEST(marked_layers_run_again_and_all_counts_follow) {
     ck_assert_int_eq(document_integer(marked, "memory.recompute.plain_total_flops"),
                      document_integer(plain, "totals.step.total_flops"));
     ck_assert_int_eq(document_integer(marked, "memory.recompute.layers"), 3);
-    // A recomputed layer keeps its input only; what it keeps when it runs again is not counted.
+    // A recomputed layer keeps only its input; tensors kept in its second run do not count.
     ck_assert_int_lt(2 * document_integer(marked, "memory.predicted.saved_bytes"),
                      document_integer(plain, "memory.predicted.saved_bytes"));
     json_decref(plain);
@@ -68,7 +68,7 @@ START_TEST(the_report_says_what_runs_again) {
 }
 END_TEST
 
-// "1.989 x forward": what backward is without what runs again.
+// Reads "1.989 x forward": backward without the part that runs again.
 static double times_forward(const char *arguments) {
     ProgramRun got = run("profile_model", arguments);
     const char *at = strstr(got.out, "their backward is\n");
@@ -111,10 +111,10 @@ START_TEST(what_does_not_fit_is_told_and_no_success) {
                 3);
     expect_says("mnist-resnet --batch 16 --device meta --recompute auto --memory-budget 1GB", 0,
                 (const char *[]){"fits as it is (predicted), nothing is recomputed\n"}, 1);
-    // Nothing in it could be run again instead of being kept.
+    // Recomputing no layer would save anything.
     expect_says("Linear(9,4)@5x9 --device meta --recompute auto --memory-budget 1kB", 1,
                 (const char *[]){"DOES NOT FIT; no layer that runs again would help.\n"}, 1);
-    // Many, of long names: all of them.
+    // Many layers with long names: all are named.
     expect_says("gpt2 --device meta --tokens 1024 --recompute transformer.h.*.mlp", 0,
                 (const char *[]){"recomputed: transformer.h.0.mlp, ",
                                  "transformer.h.11.mlp\n    (12 layers):\n"},
@@ -122,7 +122,7 @@ START_TEST(what_does_not_fit_is_told_and_no_success) {
 }
 END_TEST
 
-// The chosen layers are those of the model that is trained, too.
+// The trained model has the chosen layers marked, too.
 START_TEST(what_was_chosen_is_trained) {
     expect_says(
         "mnist-cnn --batch 16 --recompute auto --memory-budget 3MB --accumulate 2 --epochs 1 "
@@ -134,7 +134,7 @@ START_TEST(what_was_chosen_is_trained) {
 }
 END_TEST
 
-// ---- batches that add up -----------------------------------------------------------------------
+// ---- accumulated batches -----------------------------------------------------------------------
 START_TEST(a_step_of_several_batches_is_reported_as_such) {
     static const char *const where[] = {" --device meta", QUICK};
     char arguments[200];
@@ -166,7 +166,7 @@ START_TEST(a_step_of_several_batches_is_reported_as_such) {
 }
 END_TEST
 
-// The same images in the same order: what is learnt is the same but for rounding.
+// The same images in the same order: the result of training is equal except for rounding.
 START_TEST(training_by_several_batches_is_training_by_a_large_one) {
     json_t *small = document_new("--accumulate 4 --batch 16 --epochs 1 --steps 20" QUICK);
     json_t *large = document_new("--batch 64 --epochs 1 --steps 20" QUICK);
@@ -188,7 +188,7 @@ START_TEST(every_answer_takes_several_batches) {
     ck_assert_ptr_nonnull(strstr(got.out, "memory does not grow"));
     ck_assert_ptr_nonnull(strstr(got.out, "  a step is 3 batches of 8: peak "));
     ck_assert_ptr_nonnull(strstr(got.out, "3 times in a step of 3 batches\n"));
-    ck_assert_ptr_nonnull(strstr(got.out, "2 times in a step of 3 batches\n")); // what is added
+    ck_assert_ptr_nonnull(strstr(got.out, "2 times in a step of 3 batches\n")); // the additions
     ck_assert_ptr_nonnull(strstr(got.out, " B for a training step with Adam, of 3 batches\n"));
     ck_assert_ptr_nonnull(strstr(got.out, ": as predicted"));
     program_run_free(&got);
@@ -201,7 +201,7 @@ START_TEST(every_answer_takes_several_batches) {
 }
 END_TEST
 
-// What is said of a sample says the same; what is said of a step counts its batches' samples.
+// Figures per sample stay equal; figures per step count the samples of all batches.
 START_TEST(a_sample_is_a_sample_however_many_batches_add_up) {
     static const char *const presets[] = {"textbook", "tinytorch", "fvcore", "torch"};
     for (int i = 0; i < 4; i++) {
@@ -232,7 +232,7 @@ START_TEST(a_sample_is_a_sample_however_many_batches_add_up) {
 }
 END_TEST
 
-// A failure is said where no report says it, too.
+// A failure is reported even without the report.
 START_TEST(a_budget_that_nothing_fits_is_told_without_a_report) {
     static const char *const ways[] = {"--quiet", "--json -", "--summary", "--by op"};
     for (int i = 0; i < 4; i++) {
@@ -249,7 +249,7 @@ START_TEST(a_budget_that_nothing_fits_is_told_without_a_report) {
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const struct {
     const char *program, *arguments, *what, *hint;
 } wrong[] = {

@@ -1,6 +1,5 @@
 // test_profile_mlp.c -- ./profile_mlp from outside: its command line, exit status, files and
-// streams. What the report looks like is test_profile_report.c's, training
-// test_profile_training.c's.
+// streams. test_profile_report.c tests the report, test_profile_training.c training.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +40,7 @@ START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
     static const char *const topics[] = {"activations", "all",   "counts",    "roofline",
                                          "status",      "peaks", "thresholds"};
     char arguments[40];
-    bool mlp = _i < 7; // which alone has activations
+    bool mlp = _i < 7; // the only one with activations
     const char *path = program_path(mlp ? "profile_mlp" : "profile_model");
     snprintf(arguments, sizeof arguments, "--help %s", topics[mlp ? _i : _i - 6]);
     ProgramRun got = program_run(path, arguments, PROGRAM_CAPTURED);
@@ -51,7 +50,7 @@ START_TEST(no_topic_of_help_is_wider_than_a_terminal) {
 }
 END_TEST
 
-// It fits into a terminal, begins with commands, and these work.
+// The page fits a terminal and begins with commands, and these work.
 START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
     static const char *const programs[] = {"profile_mlp", "profile_model"};
     ProgramRun got = program_run(program_path(programs[_i]), "--help", PROGRAM_CAPTURED);
@@ -72,7 +71,7 @@ START_TEST(the_first_page_of_help_begins_with_commands_that_work) {
 }
 END_TEST
 
-// As an afterthought, behind what was typed already, and is why.
+// --help as an afterthought, after a command line that is complete.
 START_TEST(help_may_stand_behind_a_network) {
     static const char *const lines[][2] = {{"--help", "resnet18 --batch 4 --help"},
                                            {"--help files", "resnet18 --help files"},
@@ -107,7 +106,7 @@ static const ProgramRefusal wrong[] = {
     {"-x", "-x", "--help", 2},
     {"stray", "stray", "--help", 2},
     {"--epochs 0 -", "-", "--help", 2},
-    {"--la 10,5", "--la", "ambiguous", 2}, // --layers or --layer
+    {"--la 10,5", "--la", "ambiguous", 2}, // may be --layers or --layer
     {"--fuse --no-fuse", "--fuse", "exclude", 2},
     {"--by nope", "--by nope", "layer, op or phase", 2},
     {"--sort nope", "--sort nope", "order, time", 2},
@@ -238,8 +237,8 @@ START_TEST(a_full_disk_under_standard_output_is_status_3) {
 }
 END_TEST
 
-// As `| head -1`: the shell shows nothing when SIGPIPE ends a program, so it must not speak,
-// either.
+// As with `| head -1`: the shell shows nothing when SIGPIPE ends a program, so the program must
+// print nothing, either.
 START_TEST(a_reader_that_has_had_enough_gets_no_complaint) {
     static const char *const arguments[] = {SMALL, SMALL " --json -", SMALL " --json /dev/null",
                                             ("--epochs 1 --steps 2" QUICK), "--help"};

@@ -1,5 +1,5 @@
-// test_profile_model.c -- the program that profiles networks by name: which there are, what it may
-// be told about their input, and that its numbers are theirs.
+// test_profile_model.c -- the program that profiles networks by name: the list of names, the
+// options on their inputs, and numbers that are the networks'.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ START_TEST(the_list_has_every_network_and_its_parameters) {
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const ProgramRefusal wrong[] = {
     {"", "name a network", "--list", 2},
     {"--batch 2", "name a network", "resnet50", 2},
@@ -51,7 +51,7 @@ static const ProgramRefusal wrong[] = {
     {"lenet5 --freeze=", "--freeze", "features", 2},
     {"lenet5 --device meta --freeze nope", "--freeze nope", "matches", 2},
     {"lenet5 --device meta --recompute nope", "--recompute nope", "matches", 2},
-    {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than what is left
+    {"lenet5 --device meta --image 8", "conv2", "", 2}, // the kernel is larger than the image there
     {"lenet5 --inference --freeze fc1", "--freeze", "--inference", 2},
     {"lenet5 --inference --leaks", "--leaks", "--inference", 2},
     {"vgg16 --batch 100000", "vgg16 3x224x224: a step takes 7", "--device meta", 3},
@@ -72,8 +72,8 @@ START_TEST(what_does_not_fit_is_refused_in_one_line) {
 }
 END_TEST
 
-// ---- its numbers -------------------------------------------------------------------------------
-// conventions.md's table, at another batch.
+// ---- the numbers -------------------------------------------------------------------------------
+// The table of conventions.md, at another batch.
 START_TEST(counts_are_the_networks) {
     json_t *document = document_of("profile_model", "resnet18 --batch 3 --device meta");
     ck_assert_int_eq(document_integer(document, "model.parameters"), 11689512);
@@ -92,9 +92,9 @@ START_TEST(what_is_frozen_has_no_gradient) {
         document_of("profile_model", "lenet5 --device meta --freeze conv* --freeze fc1");
     ck_assert_int_eq(document_integer(frozen, "model.parameters"), 61706);
     const char *command = json_string_value(document_at(frozen, "command"));
-    ck_assert_ptr_nonnull(strstr(command, " --freeze 'conv*' --freeze fc1")); // for a shell
+    ck_assert_ptr_nonnull(strstr(command, " --freeze 'conv*' --freeze fc1")); // quoted for a shell
     ck_assert_int_eq(document_integer(frozen, "model.trainable_parameters"), 120 * 84 + 84 + 850);
-    // fc2 and fc3: the weights' gradients of both, and fc3's input's.
+    // fc2 and fc3: the weight gradients of both, and fc3's input gradient.
     ck_assert_int_eq(document_integer(frozen, "totals.backward.macs"), 120 * 84 + 2 * 840);
     ck_assert_int_gt(document_integer(whole, "totals.backward.macs"), 120 * 84 + 2 * 840);
     json_decref(whole);
@@ -117,7 +117,7 @@ START_TEST(counted_and_run_are_the_same) {
 }
 END_TEST
 
-// On the command line and in a file the same; --batch counts more than the text.
+// Equal on the command line and in a file; --batch beats the text's batch.
 START_TEST(a_model_as_text_is_a_network) {
     char path[] = "/tmp/ridgepoint-model-XXXXXX", arguments[160];
     int file = mkstemp(path);
@@ -138,7 +138,7 @@ START_TEST(a_model_as_text_is_a_network) {
 }
 END_TEST
 
-// Ids below the table's size; a label for each token.
+// Ids are below the table's size; each token has a label.
 START_TEST(a_text_that_begins_with_words_is_given_words) {
     json_t *document =
         document_of("profile_model", "Embedding(11,4)Linear(4,11)@3x5 --iterations 1 --warmup 2");
@@ -156,7 +156,7 @@ static bool reads_onnx(void) {
     return reads;
 }
 
-// Counted as run; what it makes of an input goes to a file.
+// Counts equal those of the run; the network's output for an input goes to a file.
 START_TEST(an_onnx_file_is_a_network) {
     if (!reads_onnx()) test_skip("this was built without protobuf-c");
     char folder[] = "/tmp/ridgepoint-onnx-XXXXXX", arguments[300], path[80];
@@ -170,14 +170,14 @@ START_TEST(an_onnx_file_is_a_network) {
     Tensor *y = npy_read_new(path);
     ck_assert_msg(y && y->shape.ndim == 2, "%s", error_message());
     tensor_free(y);
-    // What it made, as the input of a next one: of the right shape or not.
+    // The output, as input of the next network: accepted only with the right shape.
     snprintf(arguments, sizeof arguments, ONNX "cnn.ts.onnx --device meta --input %s", path);
     ProgramRun got = run(arguments);
     program_check_refusal(&got, 2, "input", "dimensions");
-    got = run(ONNX "cnn.ts.onnx --device meta --memory-budget 3kB"); // its shapes are its own
+    got = run(ONNX "cnn.ts.onnx --device meta --memory-budget 3kB"); // its shapes are fixed
     ck_assert_msg(got.status == 1 && strstr(got.out, "takes no batch but 1"), "%s", got.out);
     program_run_free(&got);
-    // Of its layers those of one step are tried.
+    // Only those of its layers with one step are tried.
     got = run(ONNX "chargpt.dy.onnx --device meta --recompute auto --memory-budget 9kB");
     ck_assert_msg(got.status == 1 && strstr(got.out, "budget 9.00 kB: DOES NOT FIT"), "%s%s",
                   got.out, got.err);
@@ -189,7 +189,7 @@ START_TEST(an_onnx_file_is_a_network) {
 }
 END_TEST
 
-// What is missing and what the file holds more than once are in the document.
+// The document lists missing operators, and parameters that the file stores several times.
 START_TEST(the_document_says_what_the_file_was) {
     if (!reads_onnx()) test_skip("this was built without protobuf-c");
     ProgramRun got = run(ONNX "missing.onnx --device meta --partial --json -");
@@ -202,7 +202,7 @@ START_TEST(the_document_says_what_the_file_was) {
     json_t *tied = document_of("profile_model", ONNX "chargpt.ts.onnx --device meta");
     ck_assert_int_eq(json_array_size(document_at(tied, "uncounted")), 0);
     int64_t parameters = document_integer(tied, "model.parameters");
-    // the head once more, turned; four of five norms' ones and zeros once less
+    // the head again, transposed; one set of ones and zeros for all five norms
     int64_t stored = document_integer(tied, "model.parameters_stored");
     ck_assert_int_eq(stored, parameters + 11 * 8 - 4 * (8 + 8));
     json_decref(tied);
@@ -259,14 +259,14 @@ START_TEST(the_report_is_in_images_and_it_trains_where_images_fit) {
 }
 END_TEST
 
-// A row for each of the hundred layers would bury those that matter.
+// A row for each of the hundred layers would bury the important ones.
 START_TEST(of_many_layers_the_report_shows_those_that_matter) {
     ProgramRun got = run("resnet50 --device meta");
     ck_assert_ptr_nonnull(strstr(got.out, "\nl4.*.conv2 "));
     ck_assert_ptr_nonnull(strstr(got.out, " others "));
     ck_assert_int_lt(program_count_lines(got.out), 50);
     program_run_free(&got);
-    got = run("gpt2 --device meta --tokens 64"); // all alike have one row, and all layers theirs
+    got = run("gpt2 --device meta --tokens 64"); // equal layers share a row; --by layer has all
     ck_assert_ptr_nonnull(strstr(got.out, "\nt.h.*.m.c_fc   28.3M "));
     ck_assert_ptr_null(strstr(got.out, " others "));
     program_run_free(&got);

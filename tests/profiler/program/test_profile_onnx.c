@@ -1,5 +1,5 @@
-// test_profile_onnx.c -- profile_model of ONNX files that leave sizes open: told by name, one batch
-// as another, and what a file opens as. What sizes hold for: layers/test_onnx_sizes.c.
+// test_profile_onnx.c -- profile_model of ONNX files that leave sizes open: sizes given by name,
+// other batches, and the kind of profile. layers/test_onnx_sizes.c tests the sizes' reach.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static ProgramRun run(const char *arguments) {
 // ---- counts ------------------------------------------------------------------------------------
 static const struct {
     const char *arguments, *kind;
-    int64_t macs; // forward
+    int64_t macs; // of the forward
 } counts[] = {
     // batch x seq x 8 x 8 twice, and batch x seq x seq x 8
     {OPEN "texts.onnx --input ids=4x32", "inference", 4 * 32 * 64 * 2 + 4 * 32 * 32 * 8},
@@ -80,7 +80,7 @@ static const struct {
 };
 enum { OPEN_FILES = sizeof open_files / sizeof open_files[0] };
 
-// "1,234"
+// reads "1,234"
 static int64_t whole(const char *text) {
     int64_t number = 0;
     for (; *text; text++)
@@ -90,7 +90,7 @@ static int64_t whole(const char *text) {
 
 static int64_t peak_of(const char *file, int64_t batch, const char *key) {
     char arguments[200];
-    const char *told = strstr(file, " --input"); // the batch stands in it, and is told otherwise
+    const char *told = strstr(file, " --input"); // that fixes the batch; use --batch instead
     snprintf(arguments, sizeof arguments, "%.*s --device meta --batch %lld",
              told ? (int)(told - file) : 150, file, (long long)batch);
     json_t *document = document_of("profile_model", arguments);
@@ -99,8 +99,8 @@ static int64_t peak_of(const char *file, int64_t batch, const char *key) {
     return bytes;
 }
 
-// Of the batch that a budget allows a profile has the peak that was predicted, and of one sample
-// more the peak that was too much; what each sample adds is the difference of two profiles.
+// A profile of the largest batch that a budget allows has the predicted peak, and one sample more
+// has the peak that was too much; the bytes per sample are the difference of two profiles.
 START_TEST(other_batches_are_those_of_profiles_of_their_own) {
     const char *peak = "memory.predicted.peak_bytes", *file = open_files[_i].file;
     char arguments[200], largest[32], predicted[32], next[32];
@@ -126,7 +126,7 @@ START_TEST(other_batches_are_those_of_profiles_of_their_own) {
 }
 END_TEST
 
-// Beside what is measured of a larger batch, in a model of its own.
+// Besides the try of a larger batch, whose model is a separate one.
 START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
     static const char *const says[][2] = {{OPEN "many.onnx", "per extra sample +964 B"},
                                           {OPEN "fixed.onnx", "the model takes no other batch"}};
@@ -140,7 +140,7 @@ START_TEST(a_sample_more_is_known_where_the_file_leaves_it_open) {
 }
 END_TEST
 
-// ---- refused -----------------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const ProgramRefusal wrong[] = {
     {OPEN "texts.onnx", "\"seq\"", "--size seq=128", 2},
     {OPEN "image.onnx", "\"H\", \"W\"", "--size H=224 --size W=224", 2},
@@ -188,7 +188,7 @@ static int64_t batch_of(const char *arguments) {
     return batch;
 }
 
-// A file that exists is a file, whatever is in its name.
+// An existing file is a file, whatever characters its name has.
 START_TEST(a_file_that_exists_is_a_file) {
     static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx",
                                         "NET.ONNX"};
@@ -201,7 +201,7 @@ START_TEST(a_file_that_exists_is_a_file) {
     }
     ck_assert_int_eq(batch_of(OPEN "later.onnx --device meta --batch 7"), 7);
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input x=2x6 --input %s",
-             zeros_file("z.npy", SHAPE(3, 6))); // which is for the one that nobody names
+             zeros_file("z.npy", SHAPE(3, 6))); // for the input without a name
     ck_assert_int_eq(batch_of(arguments), 2);
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input %s",
              zeros_file("z=4.npy", SHAPE(2, 6)));
@@ -213,8 +213,8 @@ START_TEST(a_file_that_exists_is_a_file) {
 }
 END_TEST
 
-// Another command's inputs are in the place of the first's, by name or by place; as are those that
-// are typed, in the place of those of a file of options.
+// Inputs of another command replace the first's, by name or by place; typed inputs likewise replace
+// those of a file of options.
 START_TEST(inputs_of_another_command_replace_the_first_ones) {
     char arguments[600], two[200], three[200];
     work_folder_begin();
@@ -246,11 +246,11 @@ START_TEST(inputs_of_another_command_replace_the_first_ones) {
 }
 END_TEST
 
-// ---- numbers that decide -----------------------------------------------------------------------
+// ---- numbers that decide the graph -------------------------------------------------------------
 static const struct {
     const char *more;
-    int64_t number;   // in the file
-    const char *said; // of a report, or in the one line of a refusal
+    int64_t number;   // in the .npy file
+    const char *said; // in the report, or in a refusal's one line
     bool is_refused;
 } decided[] = {
     {"", 6, "numbers of input \"n\": 6, as they were told", false},

@@ -1,5 +1,5 @@
-// test_profile_pages.c -- --html, --svg, --csv and --output: whole and valid files, in which all is
-// that a reader looks for, and what cannot be.
+// test_profile_pages.c -- --html, --svg, --csv and --output: complete and valid files, with
+// everything that a reader looks for, and refusals.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void run(const char *program, const char *arguments) {
     free(folder_text(program, arguments, 0, NULL));
 }
 
-static char *text_of(const char *name) { // free it
+static char *text_of(const char *name) { // the file's text; free it
     char path[80];
     snprintf(path, sizeof path, "%s/%s", work_folder, name);
     FILE *file = fopen(path, "r");
@@ -56,7 +56,7 @@ START_TEST(a_page_has_every_section) {
     expect_part(text, "<tr id=\"layer-0\"><th scope=\"row\">fc1</th><td>Linear</td>");
     expect_part(text, "<a href=\"#layer-0\" aria-label=\"fc1, ");
     expect_part(text, " the roof is ");
-    expect_part(text, "by the ceilings that were given."); // --peaks
+    expect_part(text, "by the ceilings that were given."); // because of --peaks
     expect_part(text, "<th scope=\"row\">linear</th>");
     free(text);
     work_folder_end();
@@ -91,7 +91,7 @@ START_TEST(where_nothing_ran_there_are_counts) {
 }
 END_TEST
 
-// 200 layers, of names that mean something to a reader of HTML.
+// 200 layers, with names full of HTML characters.
 START_TEST(a_large_one_is_under_500_kB) {
     char arguments[3000] = "", *end = arguments;
     char *const limit = arguments + sizeof arguments;
@@ -148,7 +148,7 @@ START_TEST(the_roofline_is_a_file_of_its_own) {
 }
 END_TEST
 
-// Each with what its colours mean; and what of it can be where nothing runs.
+// Each drawing explains its colours; those that need no times also work where nothing runs.
 START_TEST(each_drawing_is_a_file_of_its_own) {
     static const struct {
         const char *arguments, *part;
@@ -173,7 +173,7 @@ START_TEST(each_drawing_is_a_file_of_its_own) {
         ck_assert_int_eq(markup_count(text, "<p"), markup_count(text, "<path"));
         free(text);
     }
-    // A name with a '=' in it; and two at once.
+    // A file name with '='; two drawings at once.
     run("profile_mlp", SMALL "--svg %s/a=b.svg --svg memory=%s/m.svg --svg step=%s/s.svg");
     free(text_of("a=b.svg"));
     free(text_of("m.svg"));
@@ -182,7 +182,7 @@ START_TEST(each_drawing_is_a_file_of_its_own) {
 }
 END_TEST
 
-// Its columns add up to what the JSON says.
+// The columns add up to the JSON's totals.
 START_TEST(a_spreadsheet_adds_up) {
     work_folder_begin();
     run("profile_mlp", SMALL "--csv %s/l.csv --json %s/p.json");
@@ -213,12 +213,12 @@ START_TEST(a_spreadsheet_adds_up) {
 }
 END_TEST
 
-// What they hold is test_exports.c's.
+// test_exports.c tests the contents.
 START_TEST(other_programs_have_their_files) {
     work_folder_begin();
     run("profile_mlp", SMALL "--gbench %s/b.json --openmetrics %s/m.txt");
     char *text = text_of("b.json");
-    ck_assert_int_eq(markup_count(text, "\"name\": \"step\""), 5); // processes
+    ck_assert_int_eq(markup_count(text, "\"name\": \"step\""), 5); // five processes
     free(text);
     text = text_of("m.txt");
     expect_part(text, "phase=\"optimizer\"} ");
@@ -254,7 +254,7 @@ START_TEST(a_folder_has_them_all) {
     expect_part(text, "memory.json");
     expect_part(text, "memory.svg");
     free(text);
-    // What was there before, or lies elsewhere, is not this run's.
+    // Earlier files, and files elsewhere, are not linked as this run's.
     run("profile_model", "lenet5 --device meta --quiet --output %s/all/ --json %s/other.json");
     text = text_of("all/index.html");
     ck_assert_int_eq(markup_count(text, "trace.json") + markup_count(text, "profile.json"), 0);
@@ -263,7 +263,7 @@ START_TEST(a_folder_has_them_all) {
 }
 END_TEST
 
-// ---- what cannot be ----------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 START_TEST(what_cannot_be_is_one_line) {
     static const Refusal refused[] = {
         {"--html /none/p.html", 3, "/none/p.html", NULL},

@@ -1,5 +1,5 @@
-// test_profile_progress.c -- ./profile_model on a terminal: whatever takes long is named on
-// standard error while it runs, and gone when it is over.
+// test_profile_progress.c -- ./profile_model on a terminal: everything that takes long is named on
+// standard error while it runs, and erased when it is over.
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-// All that comes to a terminal; with_colour: without NO_COLOR.
+// Collects all output to a terminal; with_colour: without NO_COLOR.
 static void run_on_terminal(const char *const *arguments, bool with_colour, char *text,
                             size_t room) {
     char *argv[18] = {(char *)(uintptr_t) "profile_model"};
@@ -62,7 +62,7 @@ START_TEST(what_takes_long_is_named_and_gone_afterwards) {
 }
 END_TEST
 
-// Blanks hide the line then, as wide as any, and one column less than a terminal has.
+// Without colour, blanks erase the line: as wide as the longest, and one less than the terminal.
 START_TEST(without_colour_there_are_no_escapes) {
     char says[400];
     run_on_terminal(cases[0].arguments, false, text, sizeof text);

@@ -1,5 +1,5 @@
-// test_profile_report.c -- the report that ./profile_mlp prints: 80 plain columns whatever the
-// model, figures that add up, and the README shows what is printed today.
+// test_profile_report.c -- the report of ./profile_mlp: 80 plain columns whatever the model,
+// figures that add up, and a README that shows the current print.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
     EIGHT(x)                                                                                       \
     "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x) "," EIGHT(x)
 
-static char *report_of(const char *arguments) { // free it
+static char *report_of(const char *arguments) { // the report; free it
     ProgramRun run = program_run(program_path("profile_mlp"), arguments, PROGRAM_CAPTURED);
     ck_assert_msg(run.status == 0 && !run.err[0], "%s: exit status %d: %s", arguments, run.status,
                   run.err);
@@ -44,8 +44,8 @@ static void check_report(char *report, const char *what) {
 }
 
 static const char *const models[] = {
-    "--epochs 1 --steps 2" QUICK, // the default, with training
-    "--layers 20,30,10" QUICK,    // without, because of the layers
+    "--epochs 1 --steps 2" QUICK, // the default: with training
+    "--layers 20,30,10" QUICK,    // no training, because of the sizes
     "--layers 1,1 --batch 1 --epochs 0" QUICK,
     "--layers 3,2 --batch 1 --epochs 0" QUICK,
     "--layers 1,1 --batch 1 --epochs 0 --iterations 10000 --warmup 1000", // long counts
@@ -73,7 +73,7 @@ END_TEST
 static int64_t bytes_of(const char *report, const char *name) {
     const char *at = strstr(report, "\nMEMORY");
     at = at ? strstr(at, name) : NULL;
-    if (!at) return 0; // nothing there: no cell for it
+    if (!at) return 0; // without bytes there is no cell
     int64_t bytes = 0;
     at += strcspn(at, "0123456789");
     for (; *at == ',' || (*at >= '0' && *at <= '9'); at++)
@@ -106,7 +106,7 @@ START_TEST(the_report_says_what_the_document_says) {
 }
 END_TEST
 
-// The 2,000,000,000 and more parameters of it would be 20 GB; what it asks of memory is small.
+// Its 2,000,000,000 and more parameters would take 20 GB; the program takes little memory.
 START_TEST(a_model_on_meta_takes_no_memory_and_counts_as_on_the_cpu) {
     json_t *huge = document_new("--device meta --layers 12288,49152,12288 --batch 2048");
     ck_assert(document_integer(huge, "memory.predicted.peak_bytes") > 20000000000);
@@ -145,7 +145,7 @@ static bool says(const Profile *profile, const char *text) {
     return found;
 }
 
-// Within 5 % a forward alone is as fast as one in a step.
+// A forward alone that is within 5 % of the forward in a step counts as equally fast.
 START_TEST(a_forward_that_is_slower_alone_is_told) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
@@ -162,7 +162,7 @@ START_TEST(a_forward_that_is_slower_alone_is_told) {
 }
 END_TEST
 
-// 10 % is not noise yet; nor are 6 samples, or layers that come to 5 % more than the step.
+// 10 % past the roof is not noise yet; nor are 6 samples, or layers that sum to 5 % over the step.
 START_TEST(noise_begins_at_ten_percent) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
@@ -186,7 +186,7 @@ START_TEST(noise_begins_at_ten_percent) {
 }
 END_TEST
 
-// More than 10 % is; of two the farther one is named.
+// More than 10 % past the roof is told; of two layers the farther one is named.
 START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
@@ -212,8 +212,8 @@ START_TEST(what_is_past_its_roof_is_told_with_the_reason) {
 }
 END_TEST
 
-// From a fifth of a step on that others had the cores, this is said first, and nothing is said that
-// it makes meaningless; from 0 to 20 % of a step its times are the network's.
+// If others had the cores for a fifth of a step or more, the report says so first and leaves out
+// what that makes meaningless; below 20 % the times are the network's.
 START_TEST(what_others_make_meaningless_is_left_out) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 6);
@@ -244,7 +244,7 @@ START_TEST(what_others_make_meaningless_is_left_out) {
     ck_assert(says(&profile, "a second pass, overhead 2% (1.0% to 27.0%)\n"));
     profile.overhead_low = -0.01;
     profile.overhead_high = 0.03;
-    ck_assert(says(&profile, "\nlayers from a second pass\n")); // narrow, and around 0
+    ck_assert(says(&profile, "\nlayers from a second pass\n")); // a narrow interval around 0
     profile.left_out[0] = "forward alone";
     profile.n_left_out = 1;
     ck_assert(says(&profile, "\n  Left out for want of time (--time-limit 5min): forward alone\n"));
@@ -269,7 +269,7 @@ START_TEST(a_difference_is_told_within_the_columns) {
 }
 END_TEST
 
-// The mark of the caption's ridge stands below the axis' own, as far as the columns let it.
+// The mark of the caption's ridge stands below the axis' mark, as far as the columns allow.
 START_TEST(whatever_the_ridge_its_name_stands_within_the_columns) {
     Net net = net_random(3);
     Profile profile = net_profile(&net, 2);
@@ -339,7 +339,7 @@ static void read_readme(void) {
     fclose(file);
 }
 
-// Blanks what the clock decides: of a row of the TIME table, all between FLOPs and FLOP/B, and what
+// Blanks the measured cells of a row of the TIME table: all between FLOPs and FLOP/B, and all that
 // comes after.
 static void blank_times(char *row) {
     enum { TIMES = 27, INTENSITY = 57, ROOF = 63 };
@@ -348,24 +348,24 @@ static void blank_times(char *row) {
     if (size > ROOF) row[ROOF] = '\0';
 }
 
-// The lines of a report that are the same at every run, in place: headline, table, memory.
+// Keeps, in place, the lines of a report that are the same in every run: headline, table, memory.
 static void keep_counts(char *report) {
     char *to = report, *rest = report;
     bool head = true, table = false, memory = false;
     for (char *line; (line = strsep(&rest, "\n")) && strncmp(line, "predicted", 9) != 0;) {
-        if (strncmp(line, "WHAT", 4) == 0) break; // advice is about times
+        if (strncmp(line, "WHAT", 4) == 0) break; // advice depends on times
         size_t size = strlen(line);
         if (strncmp(line, "TIME", 4) == 0) table = true;
         memory = memory || strncmp(line, "MEMORY", 6) == 0;
-        if (strncmp(line, "ROOFLINE", 8) == 0) table = false; // the machine's, not the model's
+        if (strncmp(line, "ROOFLINE", 8) == 0) table = false; // the machine's figures
         if (memory) table = true;
         bool row = table && !memory && line[0] != ' ' && strncmp(line, "TIME", 4) != 0;
         if (row) blank_times(line);
         size = strlen(line);
         bool keep = (head || table) && strncmp(line, "TIME", 4) && strncmp(line, "unattr", 6) &&
-                    strncmp(line, "data wait", 9) && // there when it trains
+                    strncmp(line, "data wait", 9) && // only with training
                     strncmp(line, "  where it went", 15) && strspn(line, " ") < 18 &&
-                    strncmp(line, "  of what", 9); // there when it is much
+                    strncmp(line, "  of what", 9); // only if it is much
         head = false;
         if (!keep) continue;
         memmove(to, line, size);

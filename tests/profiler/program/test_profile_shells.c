@@ -1,5 +1,5 @@
-// test_profile_shells.c -- what --completion and --man print, held against the help, bash, zsh and
-// mandoc: that is, against those who will read it.
+// test_profile_shells.c -- the prints of --completion and --man, checked against the help, bash,
+// zsh and mandoc: their actual readers.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool found(const char *program) {
     return system(command) == 0;
 }
 
-// The work folder has the scripts as `bash` and `_profile_model`, and the page as `page`.
+// Writes the scripts as `bash` and `_profile_model`, and the page as `page`, to the work folder.
 static void begin(const char *program) {
     static const char *const prints[][2] = {{"--completion bash", "bash"},
                                             {"--completion zsh", ""},
@@ -52,7 +52,7 @@ START_TEST(all_that_help_lists_is_in_each_of_them) {
         at += strlen("\n  --");
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " \n"), at);
         snprintf(want, sizeof want, "%s", before[_i / 2]);
-        for (const char *c = name; *c; c++) // a page says that a dash is one
+        for (const char *c = name; *c; c++) // a page escapes its dashes
             snprintf(want + strlen(want), sizeof want - strlen(want), "%s%c",
                      *c == '-' && _i / 2 == 2 ? "\\" : "", *c);
         snprintf(want + strlen(want), sizeof want - strlen(want), "%s", after[_i / 2]);
@@ -66,11 +66,11 @@ END_TEST
 
 // ---- bash --------------------------------------------------------------------------------------
 static const struct {
-    const char *typed, *offered; // words; what there is to choose from begins so
+    const char *typed, *offered; // typed words; start of the list of choices
 } cases[] = {
     {"--opti", "--optimizer "},
     {"--optimizer ada", "adam adamw "},
-    {"--device = c", "cpu cuda "}, // as bash splits --device=c
+    {"--device = c", "cpu cuda "}, // bash splits --device=c so
     {"--device =", "cpu cuda meta "},
     {"--peaks h200", "h200-bf16 h200-fp32 "},
     {"--completion ''", "bash zsh "},
@@ -100,7 +100,7 @@ START_TEST(bash_offers_what_there_is) {
 END_TEST
 
 // ---- zsh ---------------------------------------------------------------------------------------
-// Typed into a zsh of its own, at a terminal of its own, and tab pressed twice; ^U takes it away.
+// Types into a zsh with a terminal of its own, and presses tab twice; ^U erases the line.
 START_TEST(zsh_completes_what_is_begun) {
     if (!found("zsh")) test_skip("zsh is not installed");
     begin("profile_model");

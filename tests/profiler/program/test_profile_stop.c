@@ -1,5 +1,5 @@
 // test_profile_stop.c -- programs that are told to stop: SIGINT and SIGTERM end them between two
-// steps, with what there is, told and written; limits of time end them as if all had been done.
+// steps, with what they have reported and written; time limits end them as if all had been done.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "tests/helpers/run_program.h"
 #include "tests/helpers/work_folder.h"
 
-// Of commands in the work folder: $mlp and $model are the programs, with ceilings from a file.
-// `stop SIGNAL SECONDS COMMAND` tells it to stop so long after it began to measure; its exit status
-// is $code then. `begun PROCESS` waits for that beginning.
+// Runs commands in the work folder: $mlp and $model are the programs, with ceilings from a file.
+// `stop SIGNAL SECONDS COMMAND` signals the program SECONDS after it began to measure; then $code
+// is its exit status. `begun PROCESS` waits for that beginning.
 static void run_commands(const char *commands) {
     char script[3000];
     work_folder_begin();
@@ -23,7 +23,7 @@ static void run_commands(const char *commands) {
                         "    code=0; env --default-signal=INT $3 >out 2>err &\n"
                         "    begun $!; sleep $2; kill -$1 $!; wait $! || code=$?\n"
                         "}\n"
-                        "begun() {\n" // it catches SIGTERM, or is no more
+                        "begun() {\n" // until it catches SIGTERM, or is gone
                         "    while kill -0 $1; do\n"
                         "        caught=$(sed -n 's/^SigCgt:.*\\(....\\)$/\\1/p' /proc/$1/status)\n"
                         "        test $((0x${caught:-0} & 0x4000)) = 0 || return 0; sleep 0.05\n"
@@ -60,7 +60,7 @@ START_TEST(a_profile_ends_with_what_was_measured) {
 }
 END_TEST
 
-// The state that it keeps goes on to the same bytes.
+// Training from the kept state ends with the same bytes.
 START_TEST(a_training_ends_where_it_can_go_on) {
     static const char *const ways[] = {"", "--accumulate 3"};
     char commands[1400];
@@ -90,7 +90,7 @@ START_TEST(other_processes_end_with_it) {
         "not grep '^    in 1000 runs' out\n"
         "grep -q '^  \"cut_short\": true' j\n"
         "$mlp --runs 1000 --iterations 100000 --epochs 0 --quiet 2>err & begun $!; sleep 2\n"
-        "code=0; kill -TERM $!; wait $! || code=$?\n" // the other is not told, and ends
+        "code=0; kill -TERM $!; wait $! || code=$?\n" // the child is not signalled, but ends
         "test $code = 143\n"
         "stop INT 3 \"$mlp --runs 1000 --try --iterations 9 --warmup 2\"\n"
         "test $code = 130\n"
@@ -116,7 +116,7 @@ START_TEST(of_several_networks_those_are_compared_that_were_profiled) {
 }
 END_TEST
 
-// While the model is made: there is nothing to tell, and nobody waits for it.
+// While the model is made there is nothing to report, and the program ends at once.
 START_TEST(before_anything_is_measured_it_ends_at_once) {
     char commands[600];
     snprintf(commands, sizeof commands,
@@ -132,12 +132,12 @@ START_TEST(before_anything_is_measured_it_ends_at_once) {
 END_TEST
 
 START_TEST(without_room_for_a_product_it_says_so) {
-    const char *alloc = getenv("RIDGEPOINT_ALLOC"); // set where a sanitizer runs
+    const char *alloc = getenv("RIDGEPOINT_ALLOC"); // set under a sanitizer
     if (alloc && strcmp(alloc, "raw") == 0) test_skip("sanitizers take addresses without limit");
     if (strstr(blas_name(), "plain")) test_skip("a plain product has no threads of its own");
     run_commands(
         "for kilobytes in 60000 100000 150000; do\n"
-        // OpenBLAS 0.3.29 waits for addresses without end as it is loaded, before we are.
+        // OpenBLAS 0.3.29 waits for addresses without end while it is loaded, before our code runs.
         "(ulimit -v $kilobytes; timeout -s KILL 5 profile_mlp --version >told) || continue\n"
         "code=0; (ulimit -v $kilobytes; exec timeout -s KILL 100 $mlp >out 2>err) || code=$?\n"
         "test $code = 3\n"
@@ -147,7 +147,7 @@ START_TEST(without_room_for_a_product_it_says_so) {
 }
 END_TEST
 
-// Nothing half-written; and who was started in the background to live on, does.
+// Nothing is half-written; and processes meant to live on in the background do.
 START_TEST(a_second_signal_ends_it_at_once) {
     run_commands("code=0; $mlp --batch 32768 --iterations 100000 --json j >out 2>err & begun $!\n"
                  "kill -TERM $!; sleep 0.4; kill -TERM $!; wait $! || code=$?\n"

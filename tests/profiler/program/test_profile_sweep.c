@@ -1,5 +1,5 @@
-// test_profile_sweep.c -- --sweep as one types it: every point of a grid, what is kept of one that
-// was stopped, points that cannot be, and what is no sweep.
+// test_profile_sweep.c -- --sweep as a user types it: every point of a grid, the kept part of a
+// stopped sweep, points that fail, and refusals.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int64_t integer_of(json_t *object, const char *key) {
 }
 
 // ---- the grid ----------------------------------------------------------------------------------
-// Each point is what the same flags give alone.
+// Each point equals a run with the same flags alone.
 START_TEST(a_point_is_what_its_flags_give) {
     work_folder_begin();
     char *text = folder_text("profile_mlp",
@@ -93,7 +93,7 @@ START_TEST(counts_have_limits_too) {
 }
 END_TEST
 
-// One that finds no memory is no reason to leave out the others.
+// A point without enough memory does not keep the others from running.
 START_TEST(a_point_may_fail) {
     char *text = folder_text("profile_mlp", "--iterations 5 --sweep batch=16777216,1", 1,
                              "batch 16777216: ");
@@ -147,12 +147,12 @@ START_TEST(what_is_learnt_is_told_of_each) {
 }
 END_TEST
 
-// ---- going on ----------------------------------------------------------------------------------
+// ---- continuing a sweep ------------------------------------------------------------------------
 #define GRID "--config %s/c.cfg --device meta --sweep batch=1,2,4 --save %s/s.json"
 
 static void write_config(void) { work_folder_run("echo 'layers = 784,512,256,10' > c.cfg\n"); }
 
-// A point that stands in the file is not measured again: what somebody wrote there is told.
+// A point in the file is not measured again: the program reports what the file says.
 START_TEST(what_was_measured_is_kept) {
     work_folder_begin();
     write_config();
@@ -189,7 +189,7 @@ static const struct {
 };
 enum { SPOILT = sizeof spoilt / sizeof spoilt[0] };
 
-// And the file stays as it was.
+// The file stays as it was.
 START_TEST(another_file_is_not_gone_on_with) {
     work_folder_begin();
     write_config();
@@ -204,7 +204,7 @@ START_TEST(another_file_is_not_gone_on_with) {
 }
 END_TEST
 
-// Stopped at any moment, it has whole points, and the same command ends with all of them.
+// Stopped at any moment, the file has complete points, and the same command finishes all of them.
 START_TEST(one_that_is_stopped_goes_on) {
     work_folder_begin();
     work_folder_run("set -- profile_mlp " SMALL "--sweep batch=1,2,4,8 --save s.json\n"
@@ -220,7 +220,7 @@ START_TEST(one_that_is_stopped_goes_on) {
 }
 END_TEST
 
-// ---- what is none ------------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 START_TEST(what_is_no_sweep_is_one_line) {
     static const Refusal refused[] = {
         {"--sweep bach=1", 2, "--sweep bach=1: unknown axis. HINT", NULL},

@@ -1,6 +1,5 @@
-// test_profile_text.c -- ./profile_model on texts: which it takes, what it tells of a training on
-// one, and that a training that was interrupted ends in the same letters. Networks:
-// test_profile_model.c.
+// test_profile_text.c -- ./profile_model on texts: accepted ones, the report of training on one,
+// and an interrupted training that ends with the same letters. test_profile_model.c tests networks.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static ProgramRun run(const char *arguments) {
     return program_run(program_path("profile_model"), arguments, PROGRAM_CAPTURED);
 }
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 static const ProgramRefusal wrong[] = {
     {"char-gpt --data /nonexistent", "/nonexistent", "path", 3},
     {"char-gpt --data /dev", "/dev", "no regular file", 3},
@@ -33,16 +32,16 @@ START_TEST(a_text_that_does_not_fit_is_refused_in_one_line) {
 }
 END_TEST
 
-// ---- what is told ------------------------------------------------------------------------------
-// What `text` says from `from` on; fails where it does not.
+// ---- the report --------------------------------------------------------------------------------
+// The part of `text` that starts with `from`; fails if there is none.
 static const char *part(const char *text, const char *from) {
     const char *at = strstr(text, from);
     ck_assert_msg(at != NULL, "no \"%s\" in:\n%s", from, text);
     return at;
 }
 
-// Its loss beside that of pairs, a curve, a sample; the sample is the same, letter for letter, when
-// the training stopped on the way and another process went on with it.
+// The report has the loss beside that of pairs, a curve, and a sample. The sample is equal, letter
+// for letter, if training stopped on the way and another process finished it.
 START_TEST(it_trains_on_a_text_and_goes_on_with_it) {
     char file[] = "/tmp/ridgepoint-state-XXXXXX", arguments[240];
     close(mkstemp(file));
@@ -70,7 +69,7 @@ START_TEST(it_trains_on_a_text_and_goes_on_with_it) {
 }
 END_TEST
 
-// However long its path, and however far its losses go.
+// However long the path, and however large the losses.
 START_TEST(what_is_told_stands_within_the_columns) {
     ProgramRun got = run("Embedding(256,16)Linear(16,256)@8x32 --data "
                          "././././././././././././././././././././././././././././CHANGELOG.md "
@@ -83,7 +82,7 @@ START_TEST(what_is_told_stands_within_the_columns) {
 }
 END_TEST
 
-// A model written as text is trained on images, where it takes them and tells them apart.
+// A model written as text is trained on images if it takes images and tells classes apart.
 START_TEST(a_model_written_as_text_learns_digits) {
     char file[] = "/tmp/ridgepoint-state-XXXXXX", arguments[240];
     close(mkstemp(file));
@@ -97,7 +96,7 @@ START_TEST(a_model_written_as_text_learns_digits) {
     program_run_free(&got);
     snprintf(arguments, sizeof arguments, "Linear(784,10)@16x784 --steps 2 --resume %s" QUICK,
              file);
-    document = document_of("profile_model", arguments); // nothing is left to do
+    document = document_of("profile_model", arguments); // all steps are done
     ck_assert(json_is_null(document_at(document, "training.samples_per_second")));
     json_decref(document);
     unlink(file);
@@ -108,12 +107,12 @@ START_TEST(a_model_written_as_text_learns_digits) {
 }
 END_TEST
 
-// char-gpt has the vocabulary of its text; gpt2 its own, in which there is room for it.
+// char-gpt takes its text's vocabulary; gpt2 keeps its own, which is large enough.
 START_TEST(a_model_of_characters_is_made_for_its_text) {
     Corpus text;
     char line[160];
     ck_assert_int_eq(corpus_read("CHANGELOG.md", &text), STATUS_OK);
-    int64_t parameters = 10770816 + (text.vocabulary - 65) * 384; // 10,770,816 of 65
+    int64_t parameters = 10770816 + (text.vocabulary - 65) * 384; // 10,770,816 for 65 symbols
     ck_assert_int_ne(text.vocabulary, 65);
     ProgramRun got = run("char-gpt --device meta --data CHANGELOG.md");
     snprintf(line, sizeof line, "char-gpt 256 tokens of %d characters", text.vocabulary);
@@ -128,7 +127,7 @@ START_TEST(a_model_of_characters_is_made_for_its_text) {
 }
 END_TEST
 
-// Sentences are drawn where no text is given; the JSON has both losses, exactly.
+// Without a text, sentences are drawn; the JSON has both losses, exactly.
 START_TEST(without_a_text_sentences_are_drawn) {
     json_t *document =
         document_of("profile_model", "Embedding(64,64)@32x32 --lr 0.1 --steps 400" QUICK);
@@ -142,7 +141,7 @@ START_TEST(without_a_text_sentences_are_drawn) {
 }
 END_TEST
 
-// Where nothing runs a batch takes no memory: 0.8 GB of ids and as much of labels.
+// Where nothing runs a batch takes no memory: 0.8 GB of ids, and as much for labels.
 START_TEST(what_is_only_counted_is_not_made) {
     json_t *document = document_of("profile_model", "gpt2 --batch 100000 --device meta");
     ck_assert_int_lt(document_integer(document, "memory.process_peak_bytes"), 400000000);
@@ -151,8 +150,8 @@ START_TEST(what_is_only_counted_is_not_made) {
 }
 END_TEST
 
-// A head that is the table of words once more; tables that the layer around them reads. document_of
-// holds the layers to the model.
+// A head that shares the word table; tables that the enclosing layer reads. document_of checks that
+// the layers add up to the model.
 START_TEST(parameters_of_layers_add_up_whoever_shares_them) {
     static const char *const models[] = {"gpt2", "bert-base", "char-gpt-mini --inference"};
     char arguments[60];

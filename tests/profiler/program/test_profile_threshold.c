@@ -1,5 +1,5 @@
-// test_profile_threshold.c -- --threshold and --junit as one types them: limits of counts and of
-// times, what a CI reads of them, README's job for it, and what is no limit.
+// test_profile_threshold.c -- --threshold and --junit as a user types them: limits of counts and of
+// times, the files for a CI, README's CI job, and refusals.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ START_TEST(a_ci_reads_which_hold) {
 }
 END_TEST
 
-// Of a run of a workflow GitHub shows what does not hold, and what a comparison says.
+// In a workflow's run GitHub shows the broken limits, and the result of a comparison.
 START_TEST(github_is_told_beside_the_report) {
     work_folder_begin();
     work_folder_run(
@@ -81,8 +81,7 @@ START_TEST(github_is_told_beside_the_report) {
 }
 END_TEST
 
-// Who asks a CI's question gets an answer: nothing that could be judged is no pass, and no old file
-// is left.
+// A limit that could not be judged does not pass, and no old file is left behind.
 START_TEST(what_is_not_judged_is_no_pass) {
     work_folder_begin();
     work_folder_run("echo old > j.xml\n");
@@ -94,8 +93,8 @@ START_TEST(what_is_not_judged_is_no_pass) {
 }
 END_TEST
 
-// Two runs of each are never sure, and there is no time for more: a warning, not a failure, unless
-// that is what was asked for.
+// Two runs of each are never sure, and there is no time for more: a warning, or a failure if that
+// was asked for.
 #define FEW SMALL "--runs 2 --time-limit 1ms --against --fuse --threshold latency:+900%% "
 START_TEST(what_cannot_be_told_is_a_warning) {
     work_folder_begin();
@@ -116,11 +115,11 @@ START_TEST(what_cannot_be_told_is_a_warning) {
 }
 END_TEST
 
-// A limit at what was measured: three times as many processes follow, and are in the figures.
+// A limit at the measured time: three times as many processes follow, and their figures count.
 START_TEST(three_times_as_many_runs_may_tell) {
     work_folder_begin();
     work_folder_run(
-        "at=10us\nfor i in 1 2 3 4 5 6 7 8 9; do\n" // the median of the one before
+        "at=10us\nfor i in 1 2 3 4 5 6 7 8 9; do\n" // then the previous run's median
         "  profile_mlp " SMALL "--runs 3 --threshold latency:$at > said || true\n"
         "  at=$(sed -n 's/^  latency:.* \\([0-9.]*\\) \\([mun]s\\) (.*/\\1\\2/p' said)\n"
         "  grep -q ', 9 runs)' said && exit 0\ndone\ncat said\nexit 1\n");
@@ -138,8 +137,8 @@ START_TEST(the_step_of_an_inference_is_limited) {
 }
 END_TEST
 
-// ---- README's job for a CI ---------------------------------------------------------------------
-// From `begin` to `end`, on one line.
+// ---- README's CI job ---------------------------------------------------------------------------
+// Copies the text from `begin` to `end` of README as one line.
 static void command_of(const char *begin, const char *end, char *command, size_t size) {
     static char readme[1 << 16];
     FILE *file = fopen("profiler/CI.md", "r");
@@ -160,7 +159,7 @@ START_TEST(the_job_that_readme_shows_does_what_it_says) {
     work_folder_begin();
     snprintf(script, sizeof script,
              "program=$(command -v profile_mlp)\ncp \"$program\" .\ncp \"$program\" before\n"
-             "%s " SMALL "> said 2>&1 || test $? = 1\n" // 1: beside other work
+             "%s " SMALL "> said 2>&1 || test $? = 1\n" // 1 is possible beside other work
              "grep -q ' than ./before' said\n"
              "grep -q '^  latency:+5%%  ' said\n"
              "grep -q '^  layer:\\*:+5%%  ' said\n"
@@ -171,7 +170,7 @@ START_TEST(the_job_that_readme_shows_does_what_it_says) {
 }
 END_TEST
 
-// ---- what cannot be ----------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 START_TEST(what_is_no_limit_is_one_line) {
     static const Refusal refused[] = {
         {"--compare %s/base.json --junit /none/j.xml", 3, "/none/j.xml", NULL},
@@ -191,7 +190,7 @@ START_TEST(what_is_no_limit_is_one_line) {
 }
 END_TEST
 
-// What moves a cursor, or is no character, is not passed on.
+// Control characters and invalid characters are not printed.
 START_TEST(names_are_told_in_one_line) {
     work_folder_begin();
     work_folder_run(

@@ -1,4 +1,4 @@
-// test_profile_training.c -- ./profile_mlp from outside: what it trains on, and what it reaches.
+// test_profile_training.c -- ./profile_mlp from outside: its training data, and its accuracy.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ START_TEST(a_folder_of_images_is_trained_on) {
     const char *name = json_string_value(document_at(document, "training.data"));
     ck_assert_msg(name && strcmp(name, folder) == 0, "training on %s", name);
     ck_assert_int_eq(document_integer(document, "training.epochs"), 2);
-    ck_assert_int_eq(document_integer(document, "training.steps"), 18); // 80 images, 9 at a time
+    ck_assert_int_eq(document_integer(document, "training.steps"), 18); // 80 images, 9 a batch
     json_decref(document);
     data_folder_remove(folder);
 }
@@ -122,7 +122,7 @@ START_TEST(the_default_run_learns_its_digits_and_an_untrained_net_guesses) {
 }
 END_TEST
 
-// A little below what three seeds reached: 96.4 to 97.1 %, and 98.75 to 98.85 %.
+// A little below the accuracies that three seeds reached: 96.4 to 97.1 %, and 98.75 to 98.85 %.
 static const struct {
     const char *program, *arguments;
     double least;
@@ -137,7 +137,7 @@ START_TEST(real_images_are_learnt) {
     if (access(folder, R_OK) != 0)
         test_skip("no MNIST: set RIDGEPOINT_MNIST to a folder with its test files");
     snprintf(arguments, sizeof arguments, "%s --data %s" QUICK, reached[_i].arguments, folder);
-    harness_allow(3); // six epochs take most of a test's share on a fast machine
+    harness_allow(3); // six epochs take most of a test's time, even on a fast machine
     json_t *document = document_of(reached[_i].program, arguments);
     double accuracy = document_real(document, "training.test_accuracy");
     json_decref(document);
@@ -146,13 +146,13 @@ START_TEST(real_images_are_learnt) {
 END_TEST
 
 // ---- interrupted -------------------------------------------------------------------------------
-// Six steps at once, or three, an end, and three more: the same weights, state and place.
+// Six steps at once, or three, a stop, and three more: equal weights, state and position.
 START_TEST(a_training_that_is_resumed_ends_with_the_same_bytes) {
     char commands[1200], folder[DATA_PATH];
     static const char *const models[] = {"profile_mlp --layers 784,8,10 --optimizer momentum",
                                          "profile_model mnist-cnn",
                                          "profile_mlp --layers 784,8,10 --accumulate 3", TWO_WAYS};
-    data_folder_new(folder); // of 120 images and 30 held out: three batches a step need 72
+    data_folder_new(folder); // 120 images, 30 of them held out: three batches a step need 72
     data_write(folder, DATA_TRAIN_IMAGES, data_images(150, 28, 28));
     data_write(folder, DATA_TRAIN_LABELS, data_labels(150));
     work_folder_begin();
@@ -189,7 +189,7 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
 END_TEST
 
 // ---- learning rates ----------------------------------------------------------------------------
-// 10,000 digits are 313 steps of 32 an epoch. A rate is that of step `last` of those planned.
+// 10,000 digits are 313 steps of 32 an epoch. `rate` is that of step `last` of the planned ones.
 static const struct {
     const char *arguments, *schedule;
     double rate, last;
@@ -240,7 +240,7 @@ START_TEST(rates_that_train_nothing_are_refused_before_the_work) {
 }
 END_TEST
 
-// A program that is killed at any moment, six times, ends with the bytes of one that was not.
+// A program that is killed six times, at any moment, ends with the bytes of one that was not.
 START_TEST(a_training_that_is_killed_goes_on_to_the_same_bytes) {
     char commands[1200];
     static const char *const hows[] = {"--schedule cosine --lr-warmup 5",
@@ -261,8 +261,8 @@ START_TEST(a_training_that_is_killed_goes_on_to_the_same_bytes) {
 }
 END_TEST
 
-// The checkpoint's schedule holds unless the command line has a word on it; one that has come to
-// its end is not gone on with in silence.
+// The checkpoint's schedule holds unless the command line sets one; a finished one is not continued
+// silently.
 START_TEST(a_checkpoint_keeps_the_schedule) {
     work_folder_begin();
     work_folder_run(

@@ -1,5 +1,5 @@
-// test_leak.c -- memory over steps: the line against SciPy's, what is a leak and what is not. Who
-// is named for it is test_leak_sites.c's.
+// test_leak.c -- memory over steps: the line against SciPy's, and the decision on leaks.
+// test_leak_sites.c tests the named sites.
 #include "profiler/record/leak.h"
 #include "tests/fixtures/leak.h"
 #include "tests/helpers/expect.h"
@@ -17,7 +17,7 @@ static LeakReport report_of(const LeakTest *test) {
     return report;
 }
 
-// Runs steps at whose ends so many bytes are live. On meta, so that they may be any.
+// Runs steps after which `live` bytes are live: on meta, so that any number is possible.
 static LeakReport watch_live(const int64_t *live, int64_t steps) {
     context_set_device(device_meta());
     LeakTest *test = leak_new(steps);
@@ -63,7 +63,7 @@ START_TEST(equal_rises_are_the_slope_without_width_and_none_are_none) {
 }
 END_TEST
 
-// ---- what is a leak --------------------------------------------------------------------------
+// ---- leaks and others ------------------------------------------------------------------------
 static int64_t noise(int64_t i) {
     RandomState random = {.seed = 77 + (uint64_t)i};
     return random_next_below(&random, 2001);
@@ -136,7 +136,7 @@ START_TEST(noise_alone_is_hardly_ever_taken_for_one) {
         for (int64_t i = 0; i < n; i++) live[i] = 1000 + random_next_below(&random, 5000);
         found += watch_live(live, n).leaks;
     }
-    ck_assert_int_le(found, 25); // of 1000: beyond one end of the interval
+    ck_assert_int_le(found, 25); // of 1000: 2.5 % lie beyond that end
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-// test_leak_sites.c -- who is named for memory that stays, against a plain list kept beside and in
-// training; and the leak test in wrong hands.
+// test_leak_sites.c -- the sites named for memory that stays, compared with a plain list and in
+// training; and misuse of the leak test.
 #include <string.h>
 
 #include "layers/train/fit.h"
@@ -21,13 +21,13 @@ static LeakReport report_of(const LeakTest *test) {
     return report;
 }
 
-// ---- who -------------------------------------------------------------------------------------
+// ---- sites -----------------------------------------------------------------------------------
 enum { OWNERS = 4, KINDS = 4, HELD = 300 };
 
 typedef struct Held {
     Tensor *tensor;
     int owner, kind;
-    bool before; // the start
+    bool before; // from before the start
 } Held;
 
 static void hold(Held *held, RandomState *random, bool before) {
@@ -104,7 +104,7 @@ START_TEST(the_sites_with_most_bytes_are_shown_and_all_are_summed) {
     for (int i = 0; i < 20; i++) {
         const char name[] = {(char)('a' + i), '\0'};
         int outer = site_enter((uintptr_t)&owners[i], name, "Owner");
-        held[i] = bytes_new(100 + 7 * i % 20, MEM_DATA); // each size once
+        held[i] = bytes_new(100 + 7 * i % 20, MEM_DATA); // all sizes differ
         site_leave(outer);
         if (i > 16) leak_step(test);
     }
@@ -117,7 +117,7 @@ START_TEST(the_sites_with_most_bytes_are_shown_and_all_are_summed) {
 }
 END_TEST
 
-// Its header comes back to the ledger unseen, and the next storage has it.
+// The other context's storage header returns to the ledger unseen, and the next storage gets it.
 START_TEST(a_storage_given_back_in_another_context_is_not_counted_twice) {
     LeakTest *test = leak_new(3);
     Context *other = context_new();
@@ -129,7 +129,7 @@ START_TEST(a_storage_given_back_in_another_context_is_not_counted_twice) {
     Tensor *foreign = bytes_new(40, MEM_DATA);
     context_pop();
     Tensor *second = bytes_new(110, MEM_DATA);
-    tensor_free(foreign); // here, but charged there
+    tensor_free(foreign); // freed here, charged there
     for (int i = 0; i < 3; i++) leak_step(test);
     LeakReport report = report_of(test);
     ck_assert_int_eq(report.kept_bytes, second->storage == storage ? 110 : 210);
@@ -179,7 +179,7 @@ START_TEST(training_does_not_leak) {
     NetTask task = net_task_new(&net);
     Optimizer *optimizer = optimizer_new(task.model, optimizer_defaults(net.optimizer));
     LeakTest *test = leak_new(20);
-    train(&task, optimizer, test, 2); // not yet watched
+    train(&task, optimizer, test, 2); // before the test starts
     leak_start(test);
     train(&task, optimizer, test, 6);
     LeakReport report = report_of(test);
@@ -266,7 +266,7 @@ START_TEST(a_line_takes_three_steps) {
     ck_assert_int_eq(leak_report(test, &report), STATUS_STATE);
     expect_error(STATUS_STATE, "2 steps");
     for (int i = 0; i < 4; i++) leak_step(test);
-    ck_assert_int_eq(report_of(test).steps, 3); // the most
+    ck_assert_int_eq(report_of(test).steps, 3); // three at most
     leak_stop(test);
     leak_stop(test);
     leak_free(test);
@@ -288,7 +288,7 @@ START_TEST(starting_again_forgets) {
     Tensor *after = bytes_new(10, MEM_DATA);
     for (int i = 0; i < 3; i++) leak_step(test);
     leak_stop(test);
-    leak_step(test); // no longer one
+    leak_step(test); // the first is over
     LeakReport report = report_of(test);
     ck_assert_int_eq(report.steps, 3);
     ck_assert_int_eq(report.kept_bytes, 10);

@@ -1,17 +1,17 @@
-// test_timeline.c -- copies that are observed, and stamps of a made-up device, on every machine.
-// Real stamps: test_cuda_stamps.c; what profiles make of them: test_cuda_profile.c.
+// test_timeline.c -- observed copies, and stamps of a made-up device, on every machine.
+// test_cuda_stamps.c tests real stamps, test_cuda_profile.c their use in profiles.
 #include <string.h>
 
 #include "profiler/record/timeline.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 
-// ---- a device whose clock goes on by 1000 ns an op and 1 ns a byte ------------------------------
+// ---- a device whose clock advances 1000 ns an op and 1 ns a byte --------------------------------
 typedef struct Far {
-    Device device; // first
+    Device device; // must be first
     int64_t clock, reserved, taken, reads, reserves;
     int64_t times[TIMELINE_MOST_STAMPS];
-    int64_t fails_at; // the stamp with that number fails; 0: none
+    int64_t fails_at; // number of the stamp that fails; 0: none
     bool read_fails;
 } Far;
 static Far far_device;
@@ -138,7 +138,7 @@ START_TEST(a_copy_is_an_event_with_its_bytes_and_direction) {
     ck_assert_int_eq(tensor_read_floats(x, values), STATUS_OK);
     ck_assert_int_eq(timeline_stop(&timeline), STATUS_OK);
     ck_assert_int_eq(timeline.count, 3);
-    static const int at[] = {0, 2}; // the scope ended between them
+    static const int at[] = {0, 2}; // the scope ends between the two ops
     for (int i = 0; i < 2; i++) {
         const ProfileEvent *event = &timeline.events[at[i]];
         const EventTimes *times = timeline_device_times(&timeline, at[i]);
@@ -211,7 +211,7 @@ START_TEST(a_stamp_that_fails_is_an_error_and_its_op_has_no_device_time) {
     Tensor *x = tensor_full_new(SHAPE(1), 1.0f);
     Timeline timeline = timeline_of(100);
     ck_assert_int_eq(timeline_start(&timeline), STATUS_OK);
-    far_device.fails_at = 4 + _i; // of the third op the begin, or of the second the end
+    far_device.fails_at = 4 + _i; // the third op's begin, or the second's end
     Scope *scope = scope_open();
     for (int i = 0; i < 4; i++) tensor_relu(x);
     scope_close(scope);
@@ -230,7 +230,7 @@ START_TEST(times_that_cannot_be_read_are_an_error_and_none) {
     Timeline timeline = timeline_of(100);
     ck_assert_int_eq(timeline_start(&timeline), STATUS_OK);
     run_ops(x, 3);
-    ck_assert_ptr_null(timeline_device_times(&timeline, 0)); // not yet
+    ck_assert_ptr_null(timeline_device_times(&timeline, 0)); // not known yet
     far_device.read_fails = true;
     ck_assert_int_eq(timeline_stop(&timeline), STATUS_DEVICE);
     expect_error(STATUS_DEVICE, "far: no times");

@@ -1,5 +1,5 @@
-// test_timeline_traffic.c -- what a timeline notes of its ops and looks up later is what a recorder
-// that looks at once finds: asked at the end, now and then, when its log is full, after a rewind.
+// test_timeline_traffic.c -- a timeline notes its ops and computes their traffic later, as a
+// recorder does at once: asked at the end, in between, with a full log, after a rewind.
 #include <string.h>
 
 #include "profiler/session/profiler.h"
@@ -30,8 +30,8 @@ static int random_below(int n) {
     return (int)((state >> 8) % (uint32_t)n);
 }
 
-// One of some ops, among them one that fails and one of many operands: a log of 4,096 touches and
-// four for each event is full after some fifty of these.
+// Runs a random op, sometimes one that fails or has many operands. A log of 4,096 touches and four
+// for each event is full after some fifty of these.
 static void run_op(void) {
     Scope *scope = scope_open();
     Tensor *x = tensors[random_below(TENSORS)], *y = tensors[random_below(TENSORS)];
@@ -50,7 +50,7 @@ static void run_op(void) {
         tensor_reshape(x, SHAPE(x->numel, 1));
         break;
     case 4:
-        tensor_add(x, y); // of two shapes, as a rule
+        tensor_add(x, y); // usually of two shapes
         error_clear();
         break;
     default:
@@ -59,7 +59,7 @@ static void run_op(void) {
     scope_close(scope);
 }
 
-// Every so many ops the traffic so far is asked for; 0: at the end alone.
+// Asks for the traffic so far every asked_each[_i] ops; 0: only at the end.
 START_TEST(what_is_found_later_is_what_was_there) {
     static const int asked_each[] = {0, 1, 7};
     Timeline timeline;
@@ -83,7 +83,7 @@ START_TEST(what_is_found_later_is_what_was_there) {
         const ProfileEvent *event = &timeline.events[i];
         const OpCost *cost = &timeline.costs[i];
         if (event->kind != EVENT_OP || cost->bytes_read + cost->bytes_written == 0) continue;
-        while (n < record.n_ops && record.ops[n].op != event->op) n++; // a view
+        while (n < record.n_ops && record.ops[n].op != event->op) n++; // skips views
         ck_assert_int_lt(n, record.n_ops);
         const OpTraffic *found = &traffic[i], *there = &record.ops[n++].traffic;
         ck_assert_int_eq(found->team, there->team);
@@ -98,7 +98,7 @@ START_TEST(what_is_found_later_is_what_was_there) {
 END_TEST
 
 // ---- a session ---------------------------------------------------------------------------------
-// The level of the only op's bytes; -1: of none.
+// The level of the only op's bytes; -1: none.
 static int level_of(const Profiler *profiler) {
     ProfilerSummary summary;
     int level = -1;
@@ -111,8 +111,8 @@ static int level_of(const Profiler *profiler) {
     return level;
 }
 
-// What steps for warming up leave in the caches the kept ones find there, whether or not somebody
-// asked meanwhile; without them it comes from memory. A view touches nothing.
+// Steps kept after warm-up steps find the caches as those left them, even if somebody asks in
+// between; without warm-up the bytes come from memory. A view touches nothing.
 START_TEST(steps_for_warming_up_warm_the_caches) {
     ProfilerOptions options = profiler_defaults();
     options.machine = &machine;
@@ -130,7 +130,7 @@ START_TEST(steps_for_warming_up_warm_the_caches) {
     }
     ck_assert(!profiler_stop(profiler));
     ck_assert_int_eq(level_of(profiler), _i ? L1 : DRAM);
-    ck_assert_int_eq(level_of(profiler), _i ? L1 : DRAM); // and again
+    ck_assert_int_eq(level_of(profiler), _i ? L1 : DRAM); // asking again changes nothing
     profiler_free(profiler);
     tensor_free(x);
 }

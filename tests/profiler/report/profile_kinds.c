@@ -1,4 +1,4 @@
-// profile_kinds.c -- profiles training, backward and inference alike.
+// profile_kinds.c -- profiles of training, backward and inference through one function.
 #include "tests/profiler/report/profile_kinds.h"
 
 #include "tests/helpers/expect.h"

@@ -1,5 +1,5 @@
-// test_layer_tree.c -- the tree of --summary: shapes and parameters of every module beside
-// torchvision's, sums of what is in a container, tied and frozen parameters, neighbours alike.
+// test_layer_tree.c -- the tree of --summary: shapes and parameters of every module compared with
+// torchvision's, sums over containers, tied and frozen parameters, equal neighbours.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 // ---- reading the tree --------------------------------------------------------------------------
 enum { MOST_ROWS = 400, MOST_DEPTH = 12, NAME = 40 };
 
-typedef struct Row { // of a layer, or of neighbours alike: from `first` to `last`
+typedef struct Row { // of one layer, or of equal neighbours `first` to `last`
     int depth;
-    char first[MOST_DEPTH][NAME], last[MOST_DEPTH][NAME]; // with those of what is around it
+    char first[MOST_DEPTH][NAME], last[MOST_DEPTH][NAME]; // names from the outermost on
     char output[40], parameters[16], trains[8], macs[16];
 } Row;
 
@@ -47,12 +47,12 @@ static void read_cell(const char *line, int from, int width, char *cell) {
 
 static Rows *rows_new(const char *text) {
     Rows *rows = calloc(1, sizeof *rows);
-    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1; // behind the two heads
+    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1; // after the two headings
     for (; *line != '\n'; line = strchr(line, '\n') + 1) {
         Row *row = &rows->row[rows->n++];
         row->depth = (int)strspn(line, " ") / 2;
         ck_assert_int_le((int)strcspn(line, "\n"), 80);
-        if (row->depth > 0) memcpy(row, row - 1, offsetof(Row, output)); // what is around it
+        if (row->depth > 0) memcpy(row, row - 1, offsetof(Row, output)); // enclosing names
         row->depth = (int)strspn(line, " ") / 2;
         int at = row->depth - 1;
         if (at >= 0) read_name(line + 2 * row->depth, row->first[at], row->last[at]);
@@ -102,8 +102,8 @@ static Rows *summary_new(const char *arguments) {
     return rows;
 }
 
-// ---- beside torchvision ------------------------------------------------------------------------
-// Without spaces, as the fixture has it.
+// ---- compared with torchvision -----------------------------------------------------------------
+// Removes spaces, as the fixture does.
 static void close_up(char *text) {
     char *to = text;
     for (const char *from = text; *from; from++)
@@ -147,7 +147,7 @@ static void check_row(const Row *row, const char *parameters, const char *trains
 
 START_TEST(a_container_is_the_sum_of_what_is_in_it) {
     Rows *rows = summary_new("4*Sequential(Linear(3,3)Tanh)Linear(3,17)@7x3");
-    ck_assert_int_eq(rows->n, 5); // four alike are one row, and what is in each two
+    ck_assert_int_eq(rows->n, 5); // four equal ones are one row, with two inside
     check_row(&rows->row[0], "116", "yes", "609");
     check_row(row_of(rows, "0"), "12", "yes", "63");
     ck_assert_ptr_eq(row_of(rows, "3"), row_of(rows, "0"));
@@ -157,11 +157,11 @@ START_TEST(a_container_is_the_sum_of_what_is_in_it) {
     free(rows);
     rows = summary_new("Linear(3,3)Linear(3,3)Linear(3,4)Linear(4,3)Identity@0x3");
     ck_assert_int_eq(rows->n, 5);
-    check_row(row_of(rows, "1"), "12", "yes", "-"); // of an empty batch
+    check_row(row_of(rows, "1"), "12", "yes", "-"); // the batch is empty
     ck_assert_str_eq(row_of(rows, "1")->output, "(0, 3)");
     ck_assert_str_eq(row_of(rows, "4")->output, "-");
     free(rows);
-    rows = summary_new("MaxPool2d(2)MaxPool2d(2)Conv2d(1,1,1)@1x1x8x8"); // other outputs
+    rows = summary_new("MaxPool2d(2)MaxPool2d(2)Conv2d(1,1,1)@1x1x8x8"); // their outputs differ
     ck_assert_int_eq(rows->n, 4);
     free(rows);
 }
@@ -178,7 +178,7 @@ START_TEST(tied_and_frozen_parameters) {
 }
 END_TEST
 
-// A path that no call site can have whole: what it costs stands with what is around it.
+// A path too long for a call site: its cost appears at the enclosing layer.
 START_TEST(long_names_and_deep_ones) {
 #define LONG "a1234567890123456789012345678901234"
     Rows *rows = summary_new(LONG ":Sequential(" LONG ":Sequential(" LONG
@@ -190,8 +190,8 @@ START_TEST(long_names_and_deep_ones) {
 }
 END_TEST
 
-// ---- the whole ---------------------------------------------------------------------------------
-// As the document has them.
+// ---- totals ------------------------------------------------------------------------------------
+// Totals equal those of the document.
 START_TEST(totals_are_the_profiles) {
 #define HALF "resnet18 --freeze layer1* "
     ProgramRun got = run(HALF "--summary --depth 0");
@@ -234,7 +234,7 @@ START_TEST(depth_and_totals) {
     ck_assert_msg(strstr(got.out, "\n  fc1: Linear ") && strstr(got.out, " 535,818 "), "%s",
                   got.out);
     program_run_free(&got);
-    got = run("lenet5 --summary --weights --iterations 1 --warmup 2"); // which runs
+    got = run("lenet5 --summary --weights --iterations 1 --warmup 2"); // runs the model
     ck_assert_ptr_nonnull(strstr(got.out, "\n\nWEIGHTS"));
     program_run_free(&got);
     got = run("Linear(64,64)Linear(64,64)Linear(64,64)Linear(64,64)@16777216x64 --accumulate 1024 "

@@ -1,5 +1,5 @@
-// test_memory_curve.c -- memory over one step: every point, share and peak of the curve against the
-// ledger itself, against real steps with other optimizers, and against steps made by hand.
+// test_memory_curve.c -- memory over one step: every point, share and peak of the curve compared
+// with the ledger itself, with real steps of other optimizers, and with steps made by hand.
 #include <string.h>
 
 #include "profiler/measure/profile_parts.h"
@@ -10,7 +10,7 @@
 enum { NETS = 24 };
 
 static void freeze(const NetTask *task) {
-    if (task->model->n_children == 1) return; // backward would find nothing to do
+    if (task->model->n_children == 1) return; // backward would have nothing to do
     tensor_requires_grad(task->model->children[0]->parameters[0].tensor, false);
 }
 
@@ -23,13 +23,13 @@ static MemoryCurve curve_of(const Profile *profile) {
 // ---- the ledger as witness -------------------------------------------------------------------
 enum { MOST = 4000 };
 
-typedef struct Witness { // looks at the ledger itself while a step runs
-    Observer observer;   // first
-    MemoryUse now[MOST]; // by op: the highest since the op before ended; n_ops: after the last
-    int64_t n_ops, top;  // top: the highest of all
-    int64_t bystanders;  // live data that is none of the profile's: labels where it has none
-    const Storage *live[MOST]; // asked for in the step
-    Storage at_peak[MOST];     // as they were then
+typedef struct Witness { // watches the ledger itself while a step runs
+    Observer observer;   // must be first
+    MemoryUse now[MOST]; // highest use since the previous op ended, per op; [n_ops]: after the last
+    int64_t n_ops, top;  // top: highest total
+    int64_t bystanders;  // live data outside the profile: labels that it does not use
+    const Storage *live[MOST]; // allocated in the step
+    Storage at_peak[MOST];     // copies from that moment
     int n_live, n_peak;
 } Witness;
 
@@ -66,7 +66,7 @@ static void on_op_end(Observer *self, const OpCall *call) {
     ck_assert_int_lt(++witness->n_ops, MOST);
 }
 
-// The third of three steps like the profile's.
+// Watches the third of three steps like the profile's.
 static void witness_step(Witness *witness, const Net *net, const NetTask *task, ProfileKind kind) {
     StepTimes times;
     Work work = {.kind = kind, .model = task->model, .x = task->x};
@@ -79,7 +79,7 @@ static void witness_step(Witness *witness, const Net *net, const NetTask *task, 
         if (i == 2) {
             *witness = (Witness){.observer = {.storage = on_storage, .op_end = on_op_end}};
             if (kind != PROFILE_TRAINING) witness->bystanders = task->labels->storage->bytes;
-            look(witness); // as the step begins
+            look(witness); // at the step's start
             witness->top = witness->now[0].total;
             observer_add(&witness->observer);
         }
@@ -231,11 +231,11 @@ START_TEST(what_was_live_before_may_go_in_the_step) {
         event(0, 0, MEM_ACTIVATION, 100),  // the first op takes 100 and,
         event(0, 0, MEM_WORKSPACE, 50),    // while it runs, 50
         event(0, 0, MEM_WORKSPACE, -50),   //
-        event(1, 0, MEM_ACTIVATION, -300), // 300 go that are not of the step's 100
+        event(1, 0, MEM_ACTIVATION, -300), // 300 go that the step did not take
         event(1, 1, MEM_ACTIVATION, 900),  // the second takes 900
-        event(2, -1, MEM_DATA, 7),         // somebody takes 7, where no op ran
-        event(2, 0, MEM_ACTIVATION, -100), // before the third 100 go
-        event(3, 1, MEM_ACTIVATION, -900), // and after it all
+        event(2, -1, MEM_DATA, 7),         // 7 are taken outside all ops
+        event(2, 0, MEM_ACTIVATION, -100), // before the third op 100 go
+        event(3, 1, MEM_ACTIVATION, -900), // and after the last op 900
     };
     Profile profile = {.ops = ops, .n_ops = 3, .memory_events = events, .n_layers = 2};
     profile.n_memory_events = sizeof events / sizeof events[0];

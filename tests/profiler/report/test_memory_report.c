@@ -1,6 +1,5 @@
-// test_memory_report.c -- memory over one step as it is printed and written: 80 plain columns
-// whatever the model is called, tables and documents that add up, nothing said when it cannot be
-// said whole.
+// test_memory_report.c -- the printed and written memory over one step: 80 plain columns whatever
+// the model's name, tables and documents that add up, and silence if the whole cannot be told.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +13,8 @@
 
 enum { NETS = 24, PLOT_ROWS = 10, COLUMNS = 66, EDGE = 9 }; // EDGE: the column of the axis
 
-static char *report_of(const Profile *profile) { // free it
-    static char *report; // static, or gcc takes it for one that points to itself
+static char *report_of(const Profile *profile) { // the text; free it
+    static char *report;                         // static, or gcc thinks that it points to itself
     size_t size;
     FILE *file = open_memstream(&report, &size);
     ck_assert_int_eq(memory_print(profile, file), STATUS_OK);
@@ -38,18 +37,18 @@ static void check_lines(const char *report) {
     free(copy);
 }
 
-// The line behind the one that begins with `title`, or NULL.
+// The line after the one that begins with `title`, or NULL.
 static const char *behind(const char *report, const char *title) {
     const char *at = strncmp(report, title, strlen(title)) == 0 ? report : strstr(report, title);
     at = at ? strchr(at + 1, '\n') : NULL;
     return at ? at + 1 : NULL;
 }
 
-// The second number from the end of a line.
+// The second to last number of a line.
 static int64_t bytes_in(const char *line) {
     const char *end = line + strcspn(line, "\n");
     int64_t bytes = 0;
-    while (end[-1] != ' ') end--; // the share
+    while (end[-1] != ' ') end--; // skips the share
     while (end[-1] == ' ') end--;
     const char *number = end;
     while (number[-1] != ' ') number--;
@@ -58,7 +57,7 @@ static int64_t bytes_in(const char *line) {
     return bytes;
 }
 
-// Rows up to the empty line: all but the last add up to it. Gives it back; 0 without such a table.
+// The last row before an empty line is the sum of the others. Returns it; 0 without such a table.
 static int64_t table_sum(const char *report, const char *title) {
     const char *line = behind(report, title);
     int64_t sum = 0, last = 0;
@@ -72,7 +71,7 @@ static int64_t table_sum(const char *report, const char *title) {
 }
 
 // ---- the picture -----------------------------------------------------------------------------
-// The peak's column is full, and no other line of the picture is longer than the axis.
+// The peak's column is full, and no line of the picture is longer than the axis.
 static void check_picture(const char *report) {
     const char *line = behind(report, "MEMORY  "), *rows[PLOT_ROWS], *axis;
     line = strchr(line, '\n') + 1;
@@ -125,7 +124,7 @@ static void check_phases(const Profile *profile, const char *report) {
         const char *at = strstr(line, names[i]);
         bool shown = at && at < line + length;
         ck_assert_msg(shown == happened[i], "%s:\n%s", names[i], report);
-        char above = shown ? axis[at + 1 - line] : '|'; // where the phase begins, or the peak is
+        char above = shown ? axis[at + 1 - line] : '|'; // at a phase's begin, or at the peak
         ck_assert_msg(above == '|' || above == '^', "%s:\n%s", names[i], report);
     }
 }

@@ -1,5 +1,5 @@
-// test_preset.c -- other tools' counts: against the tools themselves (fixtures/make_presets.py),
-// and laws that hold for any net. The documents of --tinytorch are test_tinytorch.c's.
+// test_preset.c -- other tools' counts: compared with the tools (fixtures/make_presets.py), and
+// rules for any net. test_tinytorch.c tests the documents of --tinytorch.
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static Tensor *sum(Tensor *x) { return tensor_sum(x, -1, false); }
 static const struct {
     const char *name;
     Tensor *(*run)(Tensor *x);
-    uint64_t textbook, tinytorch; // on (6, 10), for one sample
+    uint64_t textbook, tinytorch; // for one sample of (6, 10)
 } ops[] = {
     {"relu", tensor_relu, 10, 10},
     {"leaky_relu", leaky, 10, 10},
@@ -254,7 +254,7 @@ START_TEST(layers_add_up_and_the_batch_multiplies) {
 }
 END_TEST
 
-// The loss and the optimizer count for nothing; so does having run, or needing no backward.
+// Loss and optimizer do not count; a run, or no need of backward, makes no difference.
 START_TEST(training_and_inference_count_as_the_model_alone) {
     Net net = net_random(_i);
     Profile training = net_profile(&net, 1), inference, model;
@@ -263,7 +263,7 @@ START_TEST(training_and_inference_count_as_the_model_alone) {
         profile_inference(task.model, task.x, (ProfileOptions){.iterations = 1}, &inference), 0);
     net_task_free(&task);
     model = net_profile_on_meta(&net);
-    uint64_t dropouts = 0; // act in training only; TinyTorch counts them
+    uint64_t dropouts = 0; // only in training; TinyTorch counts them
     for (int i = 1; i + 1 < net.n_sizes && net.options.dropout > 0.0f; i++)
         dropouts += (uint64_t)net.sizes[i];
     for (Preset preset = 0; preset < PRESET_COUNT; preset++) {
@@ -282,7 +282,7 @@ START_TEST(training_and_inference_count_as_the_model_alone) {
 }
 END_TEST
 
-// x (4, 3), multiplied by its own (3, 3) square: 27 multiply-adds that 4 samples share, and 36.
+// Multiplies x (4, 3) by its own (3, 3) squared: 27 multiply-adds that 4 samples share, and 36.
 static Tensor *share(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     Tensor *w = tensor_slice(in[0], 0, 0, 3, 1);
@@ -319,7 +319,7 @@ START_TEST(no_tool_knows_a_kernel_of_the_users) {
 }
 END_TEST
 
-// PyTorch counts 5,760 and 7,560 of this LSTM, 4,320 and 5,670 of this GRU.
+// PyTorch counts 5,760 and 7,560 for this LSTM, 4,320 and 5,670 for this GRU.
 START_TEST(whatever_multiplies_is_a_product_to_the_tools) {
     for (int i = 1; i < OP_COUNT; i++) {
         const OpStory *story = op_by_id(i)->story;

@@ -1,5 +1,5 @@
-// test_preset_images.c -- convolutions, pools and networks of them: other tools' counts against the
-// tools themselves (fixtures/make_presets.py), and the table of conventions for each network.
+// test_preset_images.c -- convolutions, pools and networks of them: other tools' counts compared
+// with the tools themselves (fixtures/make_presets.py), and the conventions' table of networks.
 #include <string.h>
 
 #include "layers/models/models.h"

@@ -1,5 +1,5 @@
-// test_preset_norms.c -- batch norm by other tools' counts, small ones by hand. Networks:
-// test_tool_counts.c.
+// test_preset_norms.c -- other tools' counts of batch norm: small ones by hand. test_tool_counts.c
+// tests networks.
 #include "layers/layers2d.h"
 #include "profiler/report/preset.h"
 #include "tests/helpers/expect.h"
@@ -25,7 +25,7 @@ static void assert_counts(const Profile *profile, Preset preset, uint64_t want) 
 START_TEST(a_batch_norm_counts_as_its_tools_say) {
     enum { N = 2 * 3 * 5 * 7, CHANNELS = 3 };
     context_set_device(device_meta());
-    for (int form = 0; form < 8; form++) { // 1: affine, 2: training, 4: tracks nothing
+    for (int form = 0; form < 8; form++) { // bits: 1 affine, 2 training, 4 no running statistics
         bool affine = form & 1, training = form & 2, batch = training || form & 4;
         BatchNormOptions options = batch_norm_defaults();
         options.affine = affine;

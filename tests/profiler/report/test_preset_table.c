@@ -1,4 +1,4 @@
-// test_preset_table.c -- what --flop-convention prints: what it says, and that it fits.
+// test_preset_table.c -- the print of --flop-convention: its contents, and that it fits 80 columns.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static Profile profile_of(Layer *model, Shape x_shape) {
     return profile;
 }
 
-// What preset_print writes; free it. Every line fits, ends plainly, and cuts no code point.
+// The text of preset_print; free it. Each line must fit, end plainly, and cut no code point.
 static char *printed(Preset preset, const Profile *profile) {
     char *text;
     size_t length;

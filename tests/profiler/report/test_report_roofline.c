@@ -1,5 +1,5 @@
 // test_report_roofline.c -- the roofline of the terminal report, read back: every layer has a
-// letter over its intensity, every letter one meaning, whatever lies on whatever.
+// letter at its intensity, and every letter one meaning, however the layers overlap.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@ enum { NETS = 40, COLUMNS = 76, MOST_LINES = 40 };
 
 typedef struct Picture {
     char *text, *copy, *lines[MOST_LINES];
-    int n, axis;         // the line of the axis
-    char names[128][40]; // of a letter
-    int layers[128];     // it stands for
+    int n, axis;         // axis: number of its line
+    char names[128][40]; // meaning of a letter
+    int layers[128];     // layers that it stands for
 } Picture;
 
 static void read_legend(Picture *picture) {
@@ -60,7 +60,7 @@ static int column_of(double intensity) {
     return (int)lround(fmin(fmax((log10(intensity) + 1) / 4, 0), 1) * (COLUMNS - 1));
 }
 
-// What stands over a column, from the axis upwards.
+// The letters above a column, from the axis upwards.
 static void pile_at(const Picture *picture, int column, char pile[16]) {
     int n = 0;
     for (int l = picture->axis - 1; l > 0 && n < 15; l--) {
@@ -82,7 +82,7 @@ static void check(const Profile *profile) {
         standing++;
         char pile[16];
         pile_at(&picture, column_of(intensity), pile);
-        bool found = strchr(pile, '+') != NULL; // more than there is room for
+        bool found = strchr(pile, '+') != NULL; // more letters than fit
         for (const char *c = pile; *c; c++)
             ck_assert_msg(!strchr(c + 1, *c), "%c twice in one place:\n%s", *c, picture.text);
         for (const char *c = pile; *c && !found; c++) {
@@ -112,7 +112,7 @@ START_TEST(every_layer_has_its_letter) {
 }
 END_TEST
 
-// Without ceilings there is no roof to be under.
+// Without ceilings there is no roof.
 START_TEST(without_a_machine_there_is_none) {
     Profile profile = view_profile_new(1, VIEW_WITHOUT_MACHINE);
     char *text;

@@ -1,4 +1,4 @@
-// test_report_rows.c -- which layers of many have a row in the report, and that there may be many.
+// test_report_rows.c -- the choice of layers that have a row in the report, even from very many.
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ START_TEST(blocks_have_one_row_for_each_of_their_layers) {
         ck_assert_msg(strncmp(rows[i].label.s, "h.*.part_", 9) == 0, "%s", rows[i].label.s);
     }
     snprintf(profile.layers[PARTS].type, sizeof profile.layers[PARTS].type, "Other");
-    // The five of that name stand alone; those of them that are as heavy as others come last.
+    // The five layers of that name have rows of their own; among equal weights they come last.
     int n = report_rows(&profile, WIDTH, rows);
     ck_assert_int_eq(n, PARTS + 4);
     ck_assert_msg(strncmp(rows[0].label.s, "h.0.part_a", 10) == 0, "%s", rows[0].label.s);
@@ -38,8 +38,8 @@ START_TEST(blocks_have_one_row_for_each_of_their_layers) {
 }
 END_TEST
 
-// Comparing each layer with each took the report of GPT-3 longer than counting it, and would take
-// that of so many longer than a test may.
+// Comparing each layer with each other took longer for GPT-3's report than counting it, and would
+// here exceed a test's time.
 START_TEST(thousands_of_layers_are_chosen_from_at_once) {
     Profile profile = blocks_new(2000);
     ReportRow rows[REPORT_MOST_ROWS];
@@ -48,7 +48,7 @@ START_TEST(thousands_of_layers_are_chosen_from_at_once) {
 }
 END_TEST
 
-// Of a long measurement of short steps that never settled there is more to say than fits a line.
+// A long measurement of short steps that never settled has the longest line.
 START_TEST(what_was_measured_stays_within_80_columns) {
     for (int64_t count = 1; count <= 1000000; count *= 1000) {
         char *text, *rest;

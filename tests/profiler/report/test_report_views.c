@@ -1,5 +1,5 @@
-// test_report_views.c -- a step by layer, by op and by phase: rows as printed, held against sums
-// over the profile's ops; every op has its verdict. How lines look is test_report_views_text.c's.
+// test_report_views.c -- a step by layer, by op and by phase: printed rows compared with sums over
+// the profile's ops; every op has its verdict. test_report_views_text.c tests the lines' look.
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 enum { NETS = 36 };
 
-// ---- what a row has to say -------------------------------------------------------------------
-typedef struct Expected { // a sum over the ops that a printed row is about
+// ---- expected rows ---------------------------------------------------------------------------
+typedef struct Expected { // the sum over a printed row's ops
     RooflineInput input;
     int64_t first;
 } Expected;
@@ -168,7 +168,7 @@ START_TEST(rows_say_what_their_ops_add_up_to_and_are_sorted) {
 }
 END_TEST
 
-// Against the sums that the profile itself made.
+// Compares with the profile's own sums.
 START_TEST(phases_and_layers_agree_with_the_profiles_own_totals) {
     static const struct {
         const char *label, *cell;
@@ -244,7 +244,7 @@ START_TEST(the_top_is_the_beginning_of_the_whole) {
 }
 END_TEST
 
-// The rows of the whole that are of a layer that matches, in the same order.
+// A filtered view has the rows of the whole whose layers match, in the same order.
 static void check_filter(const Profile *profile, ViewOptions options, const char *beginning) {
     PrintedTable some = view_table_of(profile, options);
     ck_assert_msg(strstr(some.heading, options.layer) != NULL, "%s", some.heading);
@@ -266,12 +266,12 @@ START_TEST(a_pattern_keeps_the_layers_that_match) {
         for (int sort = 0; sort < VIEW_SORT_COUNT; sort++) {
             ViewOptions options = {(ViewBy)by, (ViewSort)sort, 0, "fc*"};
             check_filter(&profile, options, "fc");
-            options.layer = "*"; // the same rows, but it says so
+            options.layer = "*"; // the same rows, with a remark
             check_filter(&profile, options, "");
             if (profile.kind != PROFILE_TRAINING) continue;
-            options.layer = update; // as reports call it
+            options.layer = update; // the name in reports
             check_filter(&profile, options, profile.optimizer);
-            options.layer = "[(]model)"; // its path
+            options.layer = "[(]model)"; // its path as a pattern
             check_filter(&profile, options, profile.optimizer);
         }
     profile_free(&profile);

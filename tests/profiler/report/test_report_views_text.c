@@ -1,5 +1,5 @@
-// test_report_views_text.c -- how a view looks: 80 plain columns whatever the names and counts,
-// only what was measured; and what it says when it cannot be printed.
+// test_report_views_text.c -- the look of a view: 80 plain columns whatever the names and counts,
+// measured columns only; and the messages when it cannot be printed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { NETS = 18 };
 
 // ---- columns ---------------------------------------------------------------------------------
-// A control sequence of one character, a reversal of the line, and what is no UTF-8.
+// A one-character control sequence, a reversal of the line, and invalid UTF-8.
 static const char *const refused[] = {"\xC2\x9B", "\xE2\x80\xAE", "\xC0", "\xE0\x80",
                                       "\xED\xA0", "\xF0\x9F ",    "\xFF"};
 enum { REFUSED = sizeof refused / sizeof refused[0] };
@@ -39,7 +39,7 @@ static void check_columns(const Profile *profile, ViewOptions options) {
 }
 
 static void check_all_columns(const Profile *profile) {
-    char stars[300]; // longer than any text
+    char stars[300]; // a pattern longer than any text
     memset(stars, '*', sizeof stars - 1);
     stars[sizeof stars - 1] = '\0';
     const char *const patterns[] = {NULL, "*", "\x1b*", stars};
@@ -50,7 +50,7 @@ static void check_all_columns(const Profile *profile) {
                               (ViewOptions){(ViewBy)by, (ViewSort)sort, p % 2, patterns[p]});
 }
 
-// What a user may name a layer, and what a terminal must not be told.
+// Names that a user may give a layer, and that a terminal must not receive.
 static const char *const hostile[] = {
     "\x1b[2J\x1b[31mred",
     "line\nbreak\ttab",
@@ -98,7 +98,7 @@ START_TEST(names_that_are_text_are_shown_as_they_are) {
     snprintf(profile.layers[1].path, sizeof profile.layers[1].path, "%s", hostile[HOSTILE - 1]);
     char *text = view_text_new(&profile, (ViewOptions){.by = VIEW_BY_OP});
     ck_assert_msg(strstr(text, "\ncaf\xC3\xA9.fc linear ") != NULL, "%s", text);
-    ck_assert_msg(strstr(text, "ed.again ") != NULL, "%s", text); // its end tells it from others
+    ck_assert_msg(strstr(text, "ed.again ") != NULL, "%s", text); // the end tells names apart
     free(text);
     profile_free(&profile);
 }
@@ -162,7 +162,7 @@ START_TEST(a_pattern_without_match_names_the_layers) {
 }
 END_TEST
 
-// Whole names, or the first of them and an ellipsis; in one line, whatever their length.
+// Whole names, or the first names and an ellipsis; in one line, whatever their length.
 START_TEST(a_refusal_names_what_there_is_room_for) {
     Profile profile = view_profile_new(10, VIEW_TRAINING);
     ViewOptions options = {.layer =

@@ -1,5 +1,5 @@
-// test_shrink.c -- weights in fewer bits, and pruned: against PyTorch's own, and odd values; a
-// whole table, after which the model is as it was.
+// test_shrink.c -- weights in fewer bits, and pruned: compared with PyTorch's own, and odd values;
+// a complete table, after which the model is unchanged.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,16 +27,16 @@ END_TEST
 
 START_TEST(odd_values) {
     float ties[] = {1.00390625f, 1.01171875f, -1.00390625f, 3.4e38f, NAN, -INFINITY, 0.0f};
-    shrink_values(SHRINK_BFLOAT16, 0.0, ties, 1, 7); // halfway: to the even one
+    shrink_values(SHRINK_BFLOAT16, 0.0, ties, 1, 7); // ties round to even
     ck_assert(ties[0] == 1.0f && ties[1] == 1.015625f && ties[2] == -1.0f && ties[6] == 0.0f);
     ck_assert(isinf(ties[3]) && isnan(ties[4]) && ties[5] == -INFINITY);
     float rows[] = {0.0f, 0.0f, 1.0f, NAN, 254.0f, 1.0f, -127.0f, 63.4f, 1e-45f, -1e-45f};
     shrink_values(SHRINK_INT8, 0.0, rows, 5, 2);
     ck_assert(rows[0] == 0.0f && rows[1] == 0.0f && rows[2] == 1.0f && isnan(rows[3]));
-    ck_assert(rows[4] == 254.0f && rows[5] == 0.0f); // half a step: to the even one
+    ck_assert(rows[4] == 254.0f && rows[5] == 0.0f); // half a step rounds to even
     ck_assert(rows[6] == -127.0f && rows[7] == 63.0f && rows[8] == 1e-45f);
     float equal[] = {2.0f, -1.0f, 1.0f, NAN, 1.0f};
-    shrink_values(SHRINK_PRUNED, 0.5, equal, 1, 5); // 2.5: two of them, the first that are smallest
+    shrink_values(SHRINK_PRUNED, 0.5, equal, 1, 5); // half of 5: two, the first of the smallest
     ck_assert(equal[0] == 2.0f && equal[1] == 0.0f && equal[2] == 0.0f && equal[4] == 1.0f);
     ck_assert(isnan(equal[3]));
     shrink_values(SHRINK_PRUNED, 1.0, equal, 5, 1);
@@ -105,7 +105,7 @@ START_TEST(the_output_moves_as_pytorchs_does) {
 }
 END_TEST
 
-// Two that cancel but for little: what is rounded moves the output to many times its size.
+// Two weights that nearly cancel: rounding moves the output to many times its size.
 START_TEST(an_output_that_moves_far_stays_within_the_columns) {
     Layer *model = linear_new(2, 1, false);
     float *weight = tensor_data(model->parameters[0].tensor);

@@ -1,6 +1,5 @@
-// test_tool_counts.c -- published networks by other tools' counts, to the integer: those of the
-// zoo, and those that fixtures/composed/ writes as text. What the tools say:
-// fixtures/make_tool_counts.py.
+// test_tool_counts.c -- other tools' counts of published networks, exact: those of the zoo, and
+// those that fixtures/composed/ writes as text. fixtures/make_tool_counts.py asks the tools.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 enum { ROWS = sizeof(tool_counts) / sizeof(tool_counts[0]), TEXT = 1 << 14 };
 
-// ---- a layer of this test's own: every child on x, and the sum of their results ----------------
+// ---- a layer for this test: runs every child on x, and sums their results ----------------------
 static Tensor *run_sum(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *sum = layer_forward(self->children[0], in[0]);
@@ -42,7 +41,7 @@ static Layer *composed_new(const char *name, Shape *input) {
     return model_text_read_with(text, input, further);
 }
 
-// ---- what is counted ----------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------
 static void assert_count(const char *name, const char *what, uint64_t got, uint64_t want) {
     ck_assert_msg(got == want, "%s, %s: %llu, the tool says %llu", name, what,
                   (unsigned long long)got, (unsigned long long)want);
@@ -95,7 +94,7 @@ START_TEST(networks_count_as_their_tools_say) {
 }
 END_TEST
 
-// Every network of images that has a name here, and is not this project's own.
+// Every image network of the zoo, except this project's own.
 START_TEST(each_network_of_images_is_among_them) {
     for (int i = 0; zoo_at(i); i++) {
         const ZooModel *model = zoo_at(i);

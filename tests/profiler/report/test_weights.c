@@ -1,5 +1,5 @@
-// test_weights.c -- the distribution of weights: against definitions on small lists, and numpy's
-// nearest-rank percentiles ('inverted_cdf') on a long one.
+// test_weights.c -- the distribution of weights: compared with the definitions on small lists, and
+// with numpy's nearest-rank percentiles ('inverted_cdf') on a long one.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Of every size, sign and exponent, many of them several times: what a sorted list has there.
+// Values of every size, sign and exponent, many repeated: percentiles equal a sorted list's.
 START_TEST(percentiles_are_those_of_a_sorted_list) {
     enum { N = 5000 };
     float x[N];
@@ -100,7 +100,7 @@ START_TEST(every_parameter_has_a_line_of_at_most_80_columns) {
     int lines = 0, long_paths = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
         ck_assert_msg(strlen(line) <= 80 && line[strlen(line) - 1] != ' ', "%s", line);
-        bool named = strstr(line, "_name.weight") || strstr(line, "_name.bias"); // not cut there
+        bool named = strstr(line, "_name.weight") || strstr(line, "_name.bias"); // it is whole
         long_paths += named;
         if (strncmp(line, "fc2.weight", 10) == 0)
             ck_assert_msg(strstr(line, "  999.4  -999.4 -999.4 -999.4  999.4   999.4"), "%s", line);

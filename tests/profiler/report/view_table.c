@@ -1,4 +1,4 @@
-// view_table.c -- profiles to view, and the cells of a printed view by their columns.
+// view_table.c -- profiles for views, and the cells of a printed view by their columns.
 #include "tests/profiler/report/view_table.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@
 static const Machine ceilings = {
     .measured = true,
     .threads = 1,
-    .peak_flops_per_second = 100e6, // slow, so that roofs are not 0 us
+    .peak_flops_per_second = 100e6, // slow, so that no roof is 0 us
     .levels = {{.name = "L1", .bytes = 1024, .bytes_per_second = 80e6},
                {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 20e6}},
     .n_levels = 2,
     .dispatch_seconds = 1e-7};
 
-// Whole microseconds, so that what is printed is exact; the step is longer or shorter than the sum.
+// Sets whole microseconds, which print exactly; the step is longer or shorter than the sum.
 static void set_times(Profile *profile, int seed) {
     if (profile->totals[REPORT_STEP].latency.count == 0) return;
     int64_t sum = 0;
@@ -35,7 +35,7 @@ static void set_times(Profile *profile, int seed) {
     if (profile->has_machine) profile_judge(profile, false);
 }
 
-// Every other net is so small that its counts are printed in ones.
+// A random net; every other one is so small that its counts are printed in ones.
 static Net net_of(int seed) {
     Net net = net_random(seed);
     for (int i = 0; i < net.n_sizes && seed % 2; i++) net.sizes[i] = 1 + net.sizes[i] % 3;
@@ -76,7 +76,7 @@ char *view_text_new(const Profile *profile, ViewOptions options) {
 }
 
 // ---- reading ---------------------------------------------------------------------------------
-static void cell(const char *line, int from, int width, char *to) { // without spaces around
+static void cell(const char *line, int from, int width, char *to) { // trims spaces
     int size = (int)strlen(line);
     *to = '\0';
     while (width > 0 && from < size && line[from] == ' ') from++, width--;
@@ -99,7 +99,7 @@ static PrintedNumber number(const char *line, int from, double unit) {
     return (PrintedNumber){value * unit, unit > 1.0 ? 0.50001 * last * unit : 0.0};
 }
 
-static double unit_of(const char *name, char base) { // "MFLOP" of base 'F'
+static double unit_of(const char *name, char base) { // unit of e.g. "MFLOP" with base 'F'
     const char *prefixes = "kMGTPE", *at = strchr(prefixes, name[0]);
     if (name[0] == base) return 1.0;
     ck_assert_msg(at && name[1] == base, "unit %s", name);

@@ -1,5 +1,5 @@
 // test_profile_scope.c -- scopes, kernels, counters and hooks: closed on every way out, the same
-// for every observer, and nothing at all where nobody observes.
+// for every observer, and free of cost without observers.
 #include <string.h>
 
 #include "tensor/shadow.h"
@@ -24,7 +24,7 @@ START_TEST(a_scope_is_closed_on_every_way_out) {
     ck_assert_int_eq(site(), -1);
     for (int i = 0; i < 3; i++) {
         PROFILE_SCOPE("inner") {
-            if (i == 0) break; // leaves the scope, not the loop
+            if (i == 0) break; // leaves only the scope, not the loop
             if (i == 1) continue;
             goto out;
         }
@@ -75,7 +75,7 @@ START_TEST(memory_asked_for_in_a_scope_belongs_to_it) {
     ck_assert_ptr_null(context_current()->running);
     profiler_stop(profiler);
     const Timeline *timeline = profiler_timeline(profiler);
-    ck_assert_int_eq(timeline->count, 3); // memory, kernel, scope
+    ck_assert_int_eq(timeline->count, 3); // events: memory, kernel, scope
     ck_assert(timeline->events[0].kind == EVENT_MEMORY && timeline->events[0].value == 400.0);
     profiler_free(profiler);
     tensor_free(x);
@@ -83,9 +83,9 @@ START_TEST(memory_asked_for_in_a_scope_belongs_to_it) {
 END_TEST
 
 // ---- kernels -----------------------------------------------------------------------------------
-static int bodies; // how often the handmade layer's code ran
+static int bodies; // runs of the handmade layer's code
 
-// relu, doubled in place by hand, in a scope of its own.
+// Runs relu, then doubles the result by hand, in a scope of its own.
 static Tensor *handmade(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
     Tensor *y = tensor_relu(in[0]);
@@ -121,7 +121,7 @@ START_TEST(a_kernel_in_a_layer_is_in_its_profile_predicted_as_executed) {
         .peak_flops_per_second = 1e9,
         .levels = {{.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 1e9}},
         .n_levels = 1};
-    if (_i) context_set_device(device_meta()); // no data: the code must not run there
+    if (_i) context_set_device(device_meta()); // meta has no data: the code must not run
     Layer *model = model_with_a_kernel();
     Tensor *x = tensor_uniform_new(SHAPE(4, 6), 0.0f, 1.0f);
     Tensor *labels = tensor_new(SHAPE(4), DTYPE_INT64);
@@ -144,7 +144,7 @@ START_TEST(a_kernel_in_a_layer_is_in_its_profile_predicted_as_executed) {
     LayerCost cost;
     bodies = 0;
     ck_assert_int_eq(layer_cost(model, &x, 1, &cost), STATUS_OK);
-    ck_assert_int_eq(bodies, 0); // a dry run
+    ck_assert_int_eq(bodies, 0); // it was a dry run
     layer_free(model);
     tensor_free(x);
     tensor_free(labels);
@@ -284,7 +284,7 @@ START_TEST(hooks_are_called_around_every_op_until_removed) {
     profiler_hook_remove(&first);
     tensor_relu(x);
     profiler_hook_remove(&second);
-    profiler_hook_remove(&second); // once more changes nothing
+    profiler_hook_remove(&second); // removing it twice is fine
     tensor_relu(x);
     ck_assert(both.ended == 3 && ends.ended == 4 && ends.failed == 1);
     scope_close(scope);

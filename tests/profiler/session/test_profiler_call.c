@@ -1,4 +1,4 @@
-// test_profiler_call.c -- what one call of a function took: seconds, bytes, and the ops in it.
+// test_profiler_call.c -- the costs of one call of a function: seconds, bytes, and its ops.
 #include <math.h>
 #include <time.h>
 
@@ -38,7 +38,7 @@ START_TEST(seconds_pass_and_processor_time_only_where_one_works) {
 }
 END_TEST
 
-// 400 bytes and 1200 at once, of which 400 stay; and then these go.
+// Allocates 400 bytes and then 1200, and keeps the 400; let_go frees them.
 static void make_and_keep(void *argument) {
     Task *task = argument;
     task->kept = tensor_zeros_new(SHAPE(100));
@@ -69,10 +69,10 @@ START_TEST(bytes_are_those_beyond_what_was_there) {
 }
 END_TEST
 
-// Whoever looks for the peak of a longer time finds the highest of it, before the call or in it.
+// A reader of the peak over a longer time finds its maximum, whether before the call or in it.
 START_TEST(the_peak_of_a_longer_time_stays_the_highest) {
     Task task = {0};
-    Tensor *first = tensor_zeros_new(SHAPE(1)); // before it there is no ledger
+    Tensor *first = tensor_zeros_new(SHAPE(1)); // creates the ledger
     Ledger *ledger = context_current()->ledger;
     ProfilerCall call;
     ledger_reset_peak(ledger);
@@ -121,7 +121,7 @@ START_TEST(what_fails_is_told_and_watched_no_longer) {
     ck_assert_int_eq(profiler_call(forward, &task, &call), STATUS_SHAPE);
     ck_assert(call.seconds > 0.0 && call.ops == 0);
     ck_assert(!context_current()->observers);
-    ck_assert_int_eq(profiler_call(forward, &task, &call), STATUS_SHAPE); // pending: it is not run
+    ck_assert_int_eq(profiler_call(forward, &task, &call), STATUS_SHAPE); // an error is pending
     ck_assert(call.seconds == 0.0);
     error_clear();
     ck_assert_int_eq(profiler_call(NULL, &task, &call), STATUS_INVALID_ARGUMENT);

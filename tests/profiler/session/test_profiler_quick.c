@@ -1,5 +1,5 @@
-// test_profiler_quick.c -- one call for one answer: each against a formula, a whole profile, or a
-// layer that counts for itself. Whole profiles: test_profiler_whole.c.
+// test_profiler_quick.c -- single answers from one call: each compared with a formula, a whole
+// profile, or a layer that counts for itself. test_profiler_whole.c tests whole profiles.
 #include <string.h>
 
 #include "profiler/session/profiler.h"
@@ -68,7 +68,7 @@ START_TEST(memory_is_what_a_dry_run_predicts_and_leaves_others_out) {
     profile_inference(again.model, again.x, options, &inference);
     profile_backward(again.model, again.x, options, &training);
     expect_no_error();
-    for (int i = 0; i < 2; i++) { // as new, and with gradients
+    for (int i = 0; i < 2; i++) { // a new model, then one with gradients
         ProfilerMemory memory;
         ck_assert_int_eq(profiler_measure_memory(task.model, task.x, &memory), STATUS_OK);
         const int64_t *now = memory.inference.category, *most = memory.training.category;
@@ -91,7 +91,7 @@ END_TEST
 // ---- latency -----------------------------------------------------------------------------------
 static struct {
     int64_t calls;
-    double seconds; // that each call takes by the virtual clock
+    double seconds; // seconds of each call on the virtual clock
     bool training, gradients, fails;
 } seen;
 
@@ -108,8 +108,8 @@ static const LayerType counting_type = {.name = "Counting",
                                         .size = sizeof(Layer),
                                         .forward = count_calls};
 
-// A forward that takes 3 us is repeated 8 times in each sample of at least 20 us, after tries with
-// 1, 2 and 4.
+// A forward of 3 us is repeated 8 times in each sample of at least 20 us, after tries with 1, 2 and
+// 4.
 START_TEST(a_latency_has_as_many_samples_as_asked_for) {
     Layer *layer = layer_new(&counting_type);
     bool slow = _i >= 2;
@@ -129,7 +129,7 @@ START_TEST(a_latency_has_as_many_samples_as_asked_for) {
     ck_assert_int_eq(seen.calls, warmup + (slow ? iterations : 1 + 2 + 4 + 8 * iterations));
     latency_free(&latency);
     ck_assert(latency.count == 0 && !latency.samples);
-    latency_free(&latency); // once more is fine
+    latency_free(&latency); // freeing twice is fine
     layer_free(layer);
     tensor_free(x);
 }
@@ -146,7 +146,7 @@ START_TEST(a_latency_that_cannot_be_measured_says_why) {
         ck_assert(latency.count == 0 && !latency.samples);
         expect_error(STATUS_INVALID_ARGUMENT, "iterations after a warm-up of");
     }
-    for (int warmup = 0; warmup < 6; warmup++) { // the fifth call is of a sample, or of the warm-up
+    for (int warmup = 0; warmup < 6; warmup++) { // the fifth call is in a sample, or in the warm-up
         memset(&seen, 0, sizeof seen);
         seen.fails = true;
         ck_assert_int_eq(profiler_measure_latency(layer, x, warmup, 10, &latency), STATUS_STATE);

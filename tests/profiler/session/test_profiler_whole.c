@@ -1,5 +1,4 @@
-// test_profiler_whole.c -- whole profiles in one call, and every such call where something is
-// missing.
+// test_profiler_whole.c -- whole profiles in one call, and every such call with something missing.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +10,7 @@
 #include "tests/helpers/nets.h"
 
 // ---- whole profiles ----------------------------------------------------------------------------
-// Ceilings of this machine as if they had been measured: profiles judge by them at once.
+// Writes ceilings as if measured on this machine, so that profiles use them at once.
 static const double peak = 123e9;
 static void keep_ceilings(void) {
     static char folder[32];
@@ -106,7 +105,7 @@ START_TEST(quick_prints_a_report) {
 }
 END_TEST
 
-// ---- where something is missing ----------------------------------------------------------------
+// ---- missing inputs ----------------------------------------------------------------------------
 typedef struct Answers {
     uint64_t flops, read, written;
     ProfilerMemory memory;
@@ -166,7 +165,7 @@ START_TEST(memory_may_run_out_at_any_request) {
         latency_free(&answers.latency);
         ck_assert(!context_current()->observers && !context_current()->no_grad);
         ck_assert(layer->training && context_current()->site == -1 && !context_current()->outer);
-        for (int i = 0; i < 2 && _i != 2; i++) // gradients stay with their parameters
+        for (int i = 0; i < 2 && _i != 2; i++) // gradients come with parameters
             ck_assert(!tensor_grad(layer->parameters[i].tensor));
         if (_i != 2) ck_assert_int_eq(expect_live_bytes(), live);
         if (!reached) break;

@@ -1,11 +1,11 @@
-// test_session.c -- a session sees what runs, all of it and nothing else, wherever it is started
-// and stopped, and takes no memory for it.
+// test_session.c -- a session sees everything that runs and nothing else, wherever it starts and
+// stops, and allocates nothing meanwhile.
 #include <string.h>
 
 #include "tensor/memory.h"
 #include "tests/profiler/session/sessions.h"
 
-// ---- what it sees ------------------------------------------------------------------------------
+// ---- rows --------------------------------------------------------------------------------------
 static bool same_work(const Context *context, const OpRecord *op, const ProfilerRow *row) {
     char path[sizeof row->path];
     return row->kind == EVENT_OP && row->phase == op->phase &&
@@ -13,7 +13,7 @@ static bool same_work(const Context *context, const OpRecord *op, const Profiler
            strcmp(row->path, site_path(context, op->site, path, sizeof path)) == 0;
 }
 
-// The sum over the records of that op, phase and path is the row.
+// Checks that the row is the sum over the records of its op, phase and path.
 static void check_row(const StepRecord *record, const ProfilerRow *row) {
     int64_t calls = 0;
     OpCost cost = {0};
@@ -36,7 +36,7 @@ START_TEST(rows_are_the_ops_that_ran_by_path_and_phase) {
     for (int i = 0; i < 3; i++) steps_train(&steps);
     ck_assert_int_eq(profiler_stop(profiler), STATUS_OK);
     step_record_stop(&record);
-    steps_train(&steps); // no longer seen
+    steps_train(&steps); // not seen any more
     ProfilerSummary summary = session_summary(profiler);
     int64_t calls = 0;
     for (int i = 0; i < summary.n_rows; i++) {
@@ -75,7 +75,7 @@ START_TEST(a_layers_row_costs_what_its_own_ops_cost_in_forward) {
                 strcmp(op->path, site->path) == 0 && strcmp(op->name, "nothing") != 0)
                 cost_add(&cost, op->cost);
         }
-        if (strcmp(site->path, "step") == 0) continue; // the root layer shares its scope's path
+        if (strcmp(site->path, "step") == 0) continue; // the root layer has its scope's path
         ck_assert_mem_eq(&cost, &site->cost, sizeof cost);
     }
     profiler_summary_free(&summary);
@@ -90,7 +90,7 @@ START_TEST(recording_takes_no_memory) {
     options.schedule = (ProfilerSchedule){.skip = 1, .wait = 1, .warmup = 1, .active = 2};
     Profiler *first = session_new(options), *second = session_new(profiler_defaults());
     profiler_start(second);
-    for (int i = 0; i < 2; i++) steps_train(&steps); // the scope's name is kept at its first time
+    for (int i = 0; i < 2; i++) steps_train(&steps); // the first run stores the scope's name
     profiler_stop(second);
     uint64_t requests = memory_requests();
     for (int i = 0; i < 10; i++) steps_train(&steps);
@@ -148,7 +148,7 @@ START_TEST(what_is_open_at_a_start_or_a_stop_leaves_no_row) {
     Profiler *profiler = session_new(profiler_defaults());
     int before = context_current()->site;
     Profiler *other = session_new(profiler_defaults());
-    profiler_start(other); // so that scopes are entered before the start
+    profiler_start(other); // so that scopes are tracked before the start
     PROFILE_SCOPE("open at the start") {
         profiler_start(profiler);
         steps_train(&steps);
@@ -182,7 +182,7 @@ START_TEST(what_was_live_before_is_known_after_a_warm_up_too) {
     for (int i = 0; i < 3; i++) profiler_step(profiler);
     profiler_stop(profiler);
     const Timeline *timeline = profiler_timeline(profiler);
-    ck_assert_int_eq(timeline->count, 2); // and the step
+    ck_assert_int_eq(timeline->count, 2); // one kernel and the step
     ck_assert(timeline->events[0].kind == EVENT_MEMORY && timeline->events[0].value == 400.0);
     profiler_free(profiler);
     tensor_free(x);
@@ -199,7 +199,7 @@ START_TEST(what_was_taken_in_a_warm_up_is_known_after_it) {
     for (int i = 0; i < 3; i++) profiler_step(profiler);
     profiler_stop(profiler);
     const Timeline *timeline = profiler_timeline(profiler);
-    ck_assert_int_eq(timeline->count, 2); // and the step
+    ck_assert_int_eq(timeline->count, 2); // one kernel and the step
     ck_assert(timeline->events[0].kind == EVENT_MEMORY && timeline->events[0].value == 440.0);
     ck_assert(timeline->events[1].begin <= timeline->events[0].begin);
     profiler_free(profiler);
@@ -222,7 +222,7 @@ START_TEST(only_its_own_context_is_observed) {
     context_push(context);
     PROFILE_KERNEL("elsewhere", 1, 1) {}
     profiler_counter("elsewhere", 1.0);
-    profiler_step(profiler); // ends a step of its own context all the same
+    profiler_step(profiler); // ends only a step of its own context
     PROFILE_KERNEL("elsewhere", 1, 1) {}
     context_pop();
     context_free(context);

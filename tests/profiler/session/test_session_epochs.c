@@ -1,5 +1,5 @@
 // test_session_epochs.c -- sessions of long trainings: every N-th epoch is recorded, and a scope's
-// numbers are there while it goes on.
+// numbers can be read while the session runs.
 #include <string.h>
 
 #include "tests/profiler/session/sessions.h"
@@ -15,7 +15,7 @@ static void train(Profiler *profiler, int epochs, int steps) {
     }
 }
 
-// Which steps of the loop are kept, by the page's words.
+// Number of steps kept, computed as the documentation describes.
 static int kept(int every, const ProfilerSchedule *s, int epochs, int steps) {
     int n = 0;
     for (int e = 0; e < epochs; e++)
@@ -66,7 +66,7 @@ START_TEST(every_so_many_epochs_are_recorded) {
 }
 END_TEST
 
-// What runs between an epoch's last step and its end is no step of the next.
+// Ops between an epoch's last step and its end belong to no step of the next epoch.
 START_TEST(an_evaluation_is_in_no_step) {
     ProfilerOptions options = profiler_defaults();
     options.every_epochs = 1;
@@ -88,7 +88,7 @@ START_TEST(epochs_without_a_meaning_are_refused) {
     expect_error(STATUS_INVALID_ARGUMENT, "HINT: none is negative");
     profiler_epoch(NULL);
     Profiler *profiler = session_new(profiler_defaults());
-    profiler_epoch(profiler); // it was not started
+    profiler_epoch(profiler); // not started
     profiler_free(profiler);
 }
 END_TEST
@@ -109,18 +109,18 @@ START_TEST(a_scope_is_found_by_its_name_while_the_session_runs) {
         ck_assert_int_eq(row.calls, i);
         ck_assert_msg(row.seconds > before, "%g after %g", row.seconds, before);
         ck_assert_str_eq(row.name, "scope");
-        if (i == 1) first = row.cost.elementwise_flops; // of its own ops: kernel, loss, optimizer
+        if (i == 1) first = row.cost.elementwise_flops; // its own ops: kernel, loss, optimizer
         ck_assert_uint_eq(row.cost.elementwise_flops, (uint64_t)i * first);
         before = row.seconds;
     }
     profiler_stop(profiler);
     ProfilerSummary summary = session_summary(profiler);
     int found = 0;
-    for (int i = 0; i < summary.n_rows; i++) { // layers, too
+    for (int i = 0; i < summary.n_rows; i++) { // layers are found, too
         const ProfilerRow *want = &summary.rows[i];
         if (want->kind != EVENT_SITE || want->phase != PHASE_FORWARD) continue;
         ck_assert_int_eq(profiler_find(profiler, want->path, &row), STATUS_OK);
-        bool inner = strcmp(want->name, row.name) != 0; // the model in the scope, of the same path
+        bool inner = strcmp(want->name, row.name) != 0; // the model inside has its scope's path
         ck_assert(inner ? row.seconds > want->seconds : row.seconds == want->seconds);
         ck_assert(row.calls == want->calls);
         found += !inner;

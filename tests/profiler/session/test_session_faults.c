@@ -1,4 +1,4 @@
-// test_session_faults.c -- sessions where something fails, is full, is asked wrongly or ends early.
+// test_session_faults.c -- sessions that fail, are full, are misused or end early.
 #include <string.h>
 
 #include "tensor/memory.h"
@@ -27,11 +27,11 @@ START_TEST(a_wrong_start_or_stop_is_refused_and_changes_nothing) {
     expect_error(STATUS_STATE, "another context");
     context_pop();
     context_free(context);
-    ck_assert_int_eq(profiler_start(profiler), STATUS_OK); // goes on after what is there
+    ck_assert_int_eq(profiler_start(profiler), STATUS_OK); // continues the earlier records
     PROFILE_KERNEL("once", 1, 1) {}
     ck_assert_int_eq(profiler_stop(profiler), STATUS_OK);
     ProfilerSummary summary = session_summary(profiler);
-    ck_assert(summary.n_rows == 1 && summary.rows[0].calls == 2); // merged by name
+    ck_assert(summary.n_rows == 1 && summary.rows[0].calls == 2); // calls are merged by name
     profiler_summary_free(&summary);
     ck_assert_int_eq(profiler_start(NULL), STATUS_INVALID_ARGUMENT);
     error_clear();
@@ -88,7 +88,7 @@ START_TEST(events_beyond_the_capacity_are_dropped_and_counted) {
     ProfilerOptions options = profiler_defaults();
     int64_t all = 0;
     for (int round = 0; round < 2; round++) {
-        if (round == 1) options.capacity = all / 2; // two steps, and a part of the third
+        if (round == 1) options.capacity = all / 2; // two steps, and part of the third
         Profiler *profiler = session_new(options);
         profiler_start(profiler);
         for (int i = 0; i < 5; i++) {
@@ -101,7 +101,7 @@ START_TEST(events_beyond_the_capacity_are_dropped_and_counted) {
         ck_assert_int_eq(summary.events + summary.dropped, all);
         ck_assert_int_eq(summary.steps, round == 0 ? 5 : 2);
         ck_assert_int_eq(session_row(&summary, "step", "nothing")->calls,
-                         summary.steps); // whole steps
+                         summary.steps); // whole steps only
         session_check_times(&summary);
         profiler_summary_free(&summary);
         profiler_free(profiler);
@@ -110,7 +110,7 @@ START_TEST(events_beyond_the_capacity_are_dropped_and_counted) {
 }
 END_TEST
 
-// Everything that a session does, in a context of its own, while the n-th request for memory fails;
+// Does everything that a session does, in a context of its own, while the n-th allocation fails;
 // false when there are fewer.
 static bool fail_at(const Net *net, uint64_t n) {
     Context *context = context_new();
@@ -153,7 +153,7 @@ START_TEST(memory_may_run_out_at_any_request) {
     Net net = net_random(_i);
     uint64_t n = 1;
     while (fail_at(&net, n)) n++;
-    ck_assert_uint_gt(n, 20); // it did count through a whole session
+    ck_assert_uint_gt(n, 20); // reached the end of a session
 }
 END_TEST
 

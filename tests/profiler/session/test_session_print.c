@@ -1,5 +1,5 @@
-// test_session_print.c -- the table of a session: 80 columns whatever it is called, figures that
-// are the rows', verdicts where there is a machine; and its trace.
+// test_session_print.c -- the table of a session: 80 columns whatever the names, figures equal to
+// the rows', verdicts if there is a machine; and the session's trace.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const Machine machine = {
     .n_levels = 2,
     .dispatch_seconds = 1e-9};
 
-static char *table_of(const Profiler *profiler) { // free it
+static char *table_of(const Profiler *profiler) { // the table; free it
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -91,7 +91,7 @@ START_TEST(an_empty_session_prints) {
     check_columns(table);
     free(table);
     profiler_start(profiler);
-    table = table_of(profiler); // while it runs
+    table = table_of(profiler); // while the session runs
     check_columns(table);
     profiler_free(profiler);
     free(table);

@@ -1,5 +1,5 @@
-// test_session_steps.c -- which steps a schedule keeps, and whose time is whose: rows against a
-// second derivation, over random programs.
+// test_session_steps.c -- the steps that a schedule keeps, and the owner of each time: rows
+// compared with a second derivation, over random programs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 // ---- schedules ---------------------------------------------------------------------------------
 enum { STEPS = 40 };
 
-// As profiler.h says it, by walking through it.
+// Walks through the schedule as profiler.h describes it.
 static void keep_by_hand(const ProfilerSchedule *s, bool kept[STEPS]) {
     memset(kept, 0, STEPS * sizeof *kept);
     int64_t at = s->skip;
@@ -43,13 +43,13 @@ START_TEST(a_schedule_keeps_its_steps_and_no_others) {
         }
         profiler_step(profiler);
     }
-    PROFILE_KERNEL("work", 1000, 1) {} // of a step that never ends
+    PROFILE_KERNEL("work", 1000, 1) {} // in a step that never ends
     profiler_stop(profiler);
     const Timeline *timeline = profiler_timeline(profiler);
     int64_t n = 0, sum = 0, nanoseconds = 0, at = 0;
     for (int i = 0; i < STEPS; i++) {
         if (!kept[i]) continue;
-        const ProfileEvent *step = &timeline->events[at + 2]; // after kernel and scope
+        const ProfileEvent *step = &timeline->events[at + 2]; // it comes after kernel and scope
         ck_assert(step->kind == EVENT_STEP && step->step == i && step->site == -1);
         for (int k = 0; k < 2; k++)
             ck_assert(step[-1 - k].begin >= step->begin && step[-1 - k].end <= step->end);
@@ -58,7 +58,7 @@ START_TEST(a_schedule_keeps_its_steps_and_no_others) {
         n++;
         sum += i;
     }
-    ck_assert_int_le(timeline->count - at, 1); // the last kernel
+    ck_assert_int_le(timeline->count - at, 1); // perhaps the last kernel
     ProfilerSummary summary = session_summary(profiler);
     ck_assert_int_eq(summary.steps, n);
     ck_assert_int_eq(session_calls(&summary, "step", "work"), n);
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(what_a_warm_up_dropped_is_not_missing) {
     ProfilerOptions options = profiler_defaults();
-    options.capacity = 2; // a kernel and a step
+    options.capacity = 2; // room for a kernel and a step
     options.schedule = (ProfilerSchedule){.warmup = 1, .active = 1, .repeat = 1};
     Profiler *profiler = session_new(options);
     profiler_start(profiler);
@@ -140,7 +140,7 @@ typedef struct Program {
     Profiler *profiler;
     Layer *model;
     Tensor *x;
-    int left; // actions
+    int left; // actions left
 } Program;
 
 static void run(Program *program, int depth);
@@ -209,12 +209,12 @@ static Profiler *run_program(int seed) {
     return program.profiler;
 }
 
-// ---- whose time it is, derived again -----------------------------------------------------------
+// ---- owners of times, derived again ------------------------------------------------------------
 static bool lies_in(const ProfileEvent *event, int64_t begin, int64_t end) {
     return event->begin <= begin && end <= event->end;
 }
 
-// The innermost event of that moment, unless steps were kept and none of them holds it.
+// The innermost event at that time, unless steps were kept and none of them contains it.
 static const ProfileEvent *owner_of(const Timeline *timeline, int64_t begin, int64_t end) {
     const ProfileEvent *owner = NULL;
     bool steps = false, in_step = false;
