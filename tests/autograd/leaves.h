@@ -1,11 +1,11 @@
-// leaves.h -- what most tests of gradients begin with, a leaf that wants one, and end with, a sum
-// that is a loss.
+// leaves.h -- the usual begin of a gradient test, a leaf that wants a gradient, and its end, a sum
+// as loss.
 #ifndef TESTS_AUTOGRAD_LEAVES_H
 #define TESTS_AUTOGRAD_LEAVES_H
 
 #include "autograd/autograd.h"
 
-// Yours, all elements `value`, or with `values`.
+// A leaf with all elements `value`, or with `values`; free it.
 static inline Tensor *leaf_new(Shape shape, float value) {
     Tensor *leaf = tensor_full_new(shape, value);
     tensor_requires_grad(leaf, true);

@@ -1,12 +1,12 @@
-// test_adding.c -- a gradient that meets one that is there: added by the op that computes it, where
-// it can be, so that there is no second one. That each such op adds and counts right is
-// test_ops.c's.
+// test_adding.c -- gradients added to an existing one: the op that computes the gradient adds it,
+// if possible, so that there is no second tensor. test_ops.c tests that each op adds and counts
+// right.
 #include "layers/layers2d.h"
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
 typedef struct Ran {
-    Observer observer; // first
+    Observer observer; // must be first
     int adding, accumulate;
 } Ran;
 
@@ -28,14 +28,14 @@ static void assert_same(Tensor *got, Tensor *want) {
     harness_assert_close(tensor_data(got), tensor_data(want), want->numel, 1e-5, 1e-4, "gradient");
 }
 
-// ---- who adds ----------------------------------------------------------------------------------
+// ---- ops that add ------------------------------------------------------------------------------
 START_TEST(products_that_share_an_operand_add_to_its_gradient) {
     Tensor *w = leaf_new(SHAPE(3, 3), 1.0f), *a = leaf_new(SHAPE(3, 3), 2.0f);
     Scope *scope = scope_open();
-    Tensor *x = tensor_mul_scalar(a, 1.0f); // a result: its gradient is summed before it is passed
+    Tensor *x = tensor_mul_scalar(a, 1.0f); // a result: its gradient is summed up first
     Tensor *sum = tensor_add(tensor_matmul(x, w), tensor_linear(x, w, NULL, NULL));
     Ran ran = ran_in_backward(total(tensor_add(sum, tensor_matmul(w, x))));
-    ck_assert_int_eq(ran.adding, 4); // two of x, two of w
+    ck_assert_int_eq(ran.adding, 4); // two into x, two into w
     ck_assert_int_eq(ran.accumulate, 0);
     expect_values(tensor_grad(a), 9, 9, 9, 9, 9, 9, 9, 9, 9);
     expect_values(tensor_grad(w), 18, 18, 18, 18, 18, 18, 18, 18, 18);
@@ -45,7 +45,7 @@ START_TEST(products_that_share_an_operand_add_to_its_gradient) {
 }
 END_TEST
 
-// Read while it is added to, it would be another number after every element.
+// If the op read the gradient while adding to it, each element would change the next.
 START_TEST(a_gradient_that_the_rule_reads_is_not_added_to) {
     Tensor *w = leaf_from_floats_new(SHAPE(2, 2), (float[]){1, 2, 3, 4});
     Scope *scope = scope_open();
@@ -68,7 +68,7 @@ START_TEST(a_table_that_is_looked_up_twice_and_tied_is_summed_in_place) {
     Ran ran = ran_in_backward(total(tensor_linear(h, table, NULL, NULL)));
     ck_assert_int_eq(ran.adding, 2);
     ck_assert_int_eq(ran.accumulate, 0);
-    float *got = tensor_data(tensor_grad(table)); // from the product 3; 2 x 25 for each look-up
+    float *got = tensor_data(tensor_grad(table)); // 3 from the product; 2 x 25 for each look-up
     for (int i = 0; i < 200; i++)
         ck_assert(got[i] == 3.0f + (i / 4 == 7 ? 100.0f : i / 4 == 0 ? 50.0f : 0.0f));
     scope_close(scope);
@@ -94,13 +94,13 @@ START_TEST(only_an_op_that_can_add_is_told_to) {
 }
 END_TEST
 
-// ---- rules of one's own ------------------------------------------------------------------------
+// ---- user-defined rules ------------------------------------------------------------------------
 static Status copy_cpu(const OpCall *call, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) call_out(call, 0)[i] = call_in(call, 0)[i];
     return STATUS_OK;
 }
 
-// As one that computes again what it did not keep: products that share an operand, inside.
+// A rule that recomputes: inside, products share an operand.
 static Status walk_inside(void) {
     no_grad_end();
     Tensor *leaf = leaf_new(SHAPE(2, 2), 1.0f), *z = tensor_full_new(SHAPE(2, 2), 1.0f);
@@ -154,7 +154,7 @@ END_TEST
 
 static Status give_one_to_both(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     (void)saved;
-    grad_out[0] = tensor_contiguous(grad_out[0]); // the array is the rule's to use
+    grad_out[0] = tensor_contiguous(grad_out[0]); // the rule may use the array
     OpParams three = {.value = {3.0f}};
     if (OP_INTO(&grad_in[0], op_mul_scalar, &three, grad_out[0])) return error_status();
     grad_in[1] = grad_in[0];
@@ -205,8 +205,8 @@ static Layer *net_new(bool convolution) {
     return conv2d_new(CHANNELS, 256, 3, 3, conv2d_defaults(), true);
 }
 
-// Backward of all rows, so many at a time; leaves the sum of their gradients. What memory that took
-// at most, theirs included.
+// Runs backward over all rows, `rows` at a time, and leaves the sum of their gradients. Returns the
+// peak of memory, the gradients included.
 static int64_t peak_of(Layer *net, Tensor *x, int64_t rows) {
     Ledger *ledger = context_current()->ledger;
     int64_t before = ledger->live.total;
@@ -245,7 +245,7 @@ END_TEST
 
 // ---- slices ------------------------------------------------------------------------------------
 typedef struct Traffic {
-    Observer observer; // first
+    Observer observer; // must be first
     uint64_t bytes;
 } Traffic;
 
@@ -254,7 +254,7 @@ static void add_bytes(Observer *self, const OpCall *call) {
     ((Traffic *)self)->bytes += cost.bytes_read + cost.bytes_written;
 }
 
-// What backward through so many slices of one tensor moves. hidden: the tensor is a result.
+// Bytes that backward through `slices` slices of one tensor moves. hidden: the tensor is a result.
 static uint64_t slice_traffic(int slices, bool hidden) {
     enum { ROWS = 1024, COLUMNS = 8 };
     Tensor *w = leaf_new(SHAPE(ROWS, COLUMNS), 1.0f), *loss = NULL;
@@ -284,15 +284,15 @@ START_TEST(many_slices_cost_as_much_as_what_they_cover) {
 }
 END_TEST
 
-// Overlapping, stepped, empty, along any dimension, beside other uses: as sums by hand.
+// Slices that overlap, skip, are empty, in any dimension, beside other uses: compared with sums.
 START_TEST(slices_that_overlap_add_up) {
     Tensor *w = leaf_new(SHAPE(2, 4), 1.0f);
     Scope *scope = scope_open();
     Tensor *x = _i ? tensor_mul_scalar(w, 1.0f) : w;
-    Tensor *sum = total(tensor_slice(x, 1, 1, 4, 1));                                  // 0 1 1 1
-    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 1, 0, 4, 2), 10)));  // 10 . 10 .
-    sum = tensor_add(sum, total(tensor_slice(x, 1, 2, 2, 1)));                         // nothing
-    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 0, 1, 2, 1), 100))); // row 1
+    Tensor *sum = total(tensor_slice(x, 1, 1, 4, 1));                                  // +0 1 1 1
+    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 1, 0, 4, 2), 10)));  // +10 . 10 .
+    sum = tensor_add(sum, total(tensor_slice(x, 1, 2, 2, 1)));                         // +0
+    sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, 0, 1, 2, 1), 100))); // to row 1
     sum = tensor_add(sum, total(tensor_mul_scalar(x, 1000)));
     sum = tensor_add(sum, total(tensor_mul_scalar(tensor_slice(x, -1, 3, 4, 1), 10000)));
     ck_assert_msg(autograd_backward(sum) == STATUS_OK, "%s", error_message());
@@ -302,12 +302,12 @@ START_TEST(slices_that_overlap_add_up) {
 }
 END_TEST
 
-// One tensor's gradient that others look at is not added to.
+// A gradient that several tensors share is not added to.
 START_TEST(a_slice_does_not_add_to_a_gradient_that_is_shared) {
     Tensor *w = leaf_new(SHAPE(4), 1.0f);
     Scope *scope = scope_open();
     Tensor *a = tensor_mul_scalar(w, 1.0f), *b = tensor_mul_scalar(w, 1.0f);
-    Tensor *both = tensor_add(a, b); // hands one gradient to both
+    Tensor *both = tensor_add(a, b); // passes one gradient to both
     Tensor *loss = tensor_add(total(tensor_mul_scalar(both, 1.0f)),
                               total(tensor_mul_scalar(tensor_slice(a, 0, 1, 3, 1), 10.0f)));
     ck_assert_int_eq(tensor_retain_grad(a), STATUS_OK);

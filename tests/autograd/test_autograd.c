@@ -1,5 +1,5 @@
-// test_autograd.c -- where gradients arrive, and the leaf's buffer over steps. What may be walked,
-// and walked again, is test_backward.c's; that each op's gradient is right is test_gradcheck.c's.
+// test_autograd.c -- the destinations of gradients, and the leaf's buffer over steps.
+// test_backward.c tests walks and repeated walks, test_gradcheck.c each op's gradient.
 #include "tensor/memory.h"
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
@@ -8,14 +8,14 @@ static Tensor *pair_new(float a, float b) {
     return leaf_from_floats_new(SHAPE(2), (float[]){a, b});
 }
 
-// ---- where gradients arrive -------------------------------------------------------------------
+// ---- destinations -----------------------------------------------------------------------------
 START_TEST(a_leaf_used_twice_by_one_op_gets_both_gradients) {
     Tensor *w = pair_new(3, -2);
     Scope *scope = scope_open();
     ck_assert_int_eq(autograd_backward(total(tensor_mul(w, w))), STATUS_OK);
     expect_values(tensor_grad(w), 6, -4);
     ck_assert_int_eq(autograd_backward(total(tensor_sub(w, w))), STATUS_OK);
-    expect_values(tensor_grad(w), 6, -4); // 1 - 1 was added
+    expect_values(tensor_grad(w), 6, -4); // includes 1 - 1
     scope_close(scope);
     tensor_free(w);
 }
@@ -44,8 +44,8 @@ START_TEST(a_leaf_used_by_two_ops_gets_the_sum) {
 }
 END_TEST
 
-// Two ways from h to the loss; add hands the same gradient to both, so it must not be added to in
-// place.
+// Two ways lead from h to the loss; add passes the same gradient to both, so nothing may be added
+// to it in place.
 START_TEST(a_diamond_adds_the_gradients_of_its_two_sides) {
     Tensor *w = pair_new(1, 2);
     Scope *scope = scope_open();
@@ -85,11 +85,11 @@ START_TEST(views_of_a_leaf_lead_back_to_it) {
 }
 END_TEST
 
-// The gradient of a sum is an expanded view, that of a reshape a view of somebody else's buffer.
+// The gradient of a sum is an expanded view, that of a reshape a view of another's buffer.
 START_TEST(a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer) {
     Tensor *w = pair_new(1, 2), *x = pair_new(1, 2);
     Scope *scope = scope_open();
-    autograd_backward(total(tensor_add(w, x))); // both get the very same gradient
+    autograd_backward(total(tensor_add(w, x))); // passes the very same gradient to both
     ck_assert_ptr_ne(tensor_grad(w)->storage, tensor_grad(x)->storage);
     ck_assert(tensor_is_contiguous(tensor_grad(w)));
     ck_assert_int_eq(tensor_grad(w)->storage->category, MEM_GRADIENT);
@@ -101,7 +101,7 @@ START_TEST(a_gradient_that_is_a_view_is_copied_into_the_leafs_own_buffer) {
 }
 END_TEST
 
-// Both products of c (m, n) = a (m, k) . b (k, n), whole or summed first: then the gradient that
+// Both gradients of c (m, n) = a (m, k) . b (k, n), whole or summed first: then the gradient that
 // arrives at the product is an expanded view, whose strides no product can read in place.
 static void gradients_of_product(int sum_dim, bool linear, float grad_a[6], float grad_b[12]) {
     Tensor *a = leaf_from_floats_new(SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
@@ -110,7 +110,7 @@ static void gradients_of_product(int sum_dim, bool linear, float grad_a[6], floa
     Scope *scope = scope_open();
     Tensor *c = linear ? tensor_linear(a, b, NULL, NULL) : tensor_matmul(a, b);
     Tensor *ones = tensor_full_new(SHAPE(2, 4), 1.0f);
-    Tensor *loss = sum_dim == -1 ? total(tensor_mul(c, ones)) // dense
+    Tensor *loss = sum_dim == -1 ? total(tensor_mul(c, ones)) // a dense gradient
                                  : total(tensor_sum(c, sum_dim, false));
     ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());
     tensor_read_floats(tensor_grad(a), grad_a);
@@ -138,7 +138,7 @@ END_TEST
 START_TEST(a_leaf_that_does_not_take_part_has_no_gradient) {
     Tensor *w = pair_new(1, 2), *other = pair_new(3, 4), *data = tensor_full_new(SHAPE(2), 1.0f);
     Scope *scope = scope_open();
-    tensor_mul(other, data); // recorded, but no way leads to it
+    tensor_mul(other, data); // recorded, but unrelated to the loss
     autograd_backward(total(tensor_mul(w, data)));
     ck_assert_ptr_nonnull(tensor_grad(w));
     ck_assert_ptr_null(tensor_grad(other));
@@ -179,13 +179,13 @@ START_TEST(gradients_add_up_until_zero_grad_and_the_buffer_stays) {
     autograd_backward(total(tensor_mul(w, w)));
     expect_values(tensor_grad(w), 12, -8);
     tensor_zero_grad(w);
-    ck_assert_ptr_null(tensor_grad(w)); // empty, as after PyTorch's zero_grad
+    ck_assert_ptr_null(tensor_grad(w)); // NULL, as after PyTorch's zero_grad
     uint64_t requests = memory_requests();
     tensor_zero_grad(w);
     tensor_zero_grad(NULL);
     ck_assert_uint_eq(memory_requests(), requests);
     autograd_backward(total(tensor_mul_scalar(w, 5.0f)));
-    expect_values(tensor_grad(w), 5, 5); // overwritten, not added to what was there
+    expect_values(tensor_grad(w), 5, 5); // overwritten, not added to
     ck_assert_ptr_eq(tensor_grad(w), grad);
     ck_assert_ptr_eq(tensor_grad(w)->storage->data, buffer);
     scope_close(scope);
@@ -208,7 +208,7 @@ END_TEST
 START_TEST(a_leaf_frozen_after_forward_gets_nothing_and_disturbs_nobody) {
     Tensor *w = pair_new(3, -2), *frozen = leaf_from_floats_new(SHAPE(2, 1), (float[]){1, 1});
     Scope *scope = scope_open();
-    Tensor *first = tensor_mul(w, w); // node 0
+    Tensor *first = tensor_mul(w, w); // becomes node 0
     Tensor *loss = total(tensor_matmul(tensor_reshape(first, SHAPE(1, 2)), frozen));
     tensor_requires_grad(frozen, false);
     ck_assert_msg(autograd_backward(loss) == STATUS_OK, "%s", error_message());

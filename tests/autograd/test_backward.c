@@ -1,5 +1,5 @@
-// test_backward.c -- walking a graph: once, again when it was kept, from a given gradient; and what
-// is refused. Where gradients arrive is test_autograd.c's.
+// test_backward.c -- walking a graph: once, again if it was kept, from a given gradient; and
+// refusals. test_autograd.c tests the destinations of gradients.
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
@@ -33,7 +33,7 @@ START_TEST(a_freed_graph_cannot_be_walked_again) {
     autograd_backward(loss);
     ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "freed by an earlier backward. HINT: run forward again");
-    tensor_mul(w, w); // a new graph does not revive the old one's names
+    tensor_mul(w, w); // a new graph does not revive the old handles
     ck_assert_int_eq(autograd_backward_keep(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "freed by an earlier backward");
     expect_values(tensor_grad(w), 6, -4);
@@ -57,7 +57,7 @@ START_TEST(backward_from_starts_with_the_gradient_it_is_given) {
 }
 END_TEST
 
-// ---- what is refused --------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------
 START_TEST(a_loss_that_cannot_be_walked_is_refused_with_a_reason) {
     Tensor *w = pair_new(3, -2), *plain = tensor_full_new(SHAPE(2), 1.0f);
     Tensor *labels = tensor_new(SHAPE(2), DTYPE_INT64);
@@ -85,7 +85,7 @@ START_TEST(a_loss_that_cannot_be_walked_is_refused_with_a_reason) {
     error_clear();
     ck_assert_int_ne(autograd_backward_from(y, labels), STATUS_OK); // the right shape, but int64
     expect_error(STATUS_DTYPE, "float32");
-    ck_assert_int_eq(autograd_node_count(), 2); // a refusal costs nobody the graph
+    ck_assert_int_eq(autograd_node_count(), 2); // a refusal does not free the graph
     scope_close(scope);
     tensor_free(w);
     tensor_free(plain);
@@ -101,14 +101,14 @@ START_TEST(writing_in_place_what_backward_needs_is_found_out) {
     ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "backward of mul: its input 1 was written in place after it was "
                                "saved (version 1, now 2)");
-    Tensor *y = tensor_exp(w); // exp keeps its output
+    Tensor *y = tensor_exp(w); // exp saves its output
     loss = total(y);
     no_grad_begin();
-    tensor_fill(tensor_reshape(y, SHAPE(1, 2)), 0.0f); // through a view
+    tensor_fill(tensor_reshape(y, SHAPE(1, 2)), 0.0f); // writes through a view
     no_grad_end();
     ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "backward of exp: its output 0 was written in place");
-    loss = total(tensor_add(w, x)); // add keeps nothing: writing is harmless
+    loss = total(tensor_add(w, x)); // add saves nothing, so writing is harmless
     tensor_fill(x, 7.0f);
     ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
     scope_close(scope);

@@ -16,8 +16,8 @@ static Tensor *run_case(Tensor *const inputs[], int n_inputs, void *user) {
 static Status check_case(OpCase *self, char **report) {
     Tensor *leaves[OP_CASE_MAX_INPUTS];
     op_case_leaves_new(self, leaves);
-    int n = 0; // a leaf that is the first input once more comes last, and is not passed twice; so
-               // does one that has no slope
+    int n = 0; // an input that repeats the first comes last, and is not passed twice; nor is one
+               // without a gradient
     while (n < self->n_in && leaves[n] && self->in[n].values != VALUES_CONDITION) n++;
     size_t length = 0;
     FILE *file = open_memstream(report, &length);
@@ -27,7 +27,7 @@ static Status check_case(OpCase *self, char **report) {
     return status;
 }
 
-// Where it bends between the points of a difference, there is no slope to compare with.
+// At a kink between the points of a difference there is no slope to compare with.
 static bool bends(const OpCase *self) {
     return self->arguments.activation == &op_relu || strncmp(self->name, "clamp ", 6) == 0;
 }
@@ -48,13 +48,13 @@ static void check_backward(int index) {
     free(report);
 }
 
-// So many in one process: beginning one takes longer than most cases.
+// Cases per process: starting one takes longer than most cases.
 enum { TOGETHER = 16 };
 
 START_TEST(backward_agrees_with_differences) {
     for (int i = _i * TOGETHER; i < (_i + 1) * TOGETHER && i < op_case_count(); i++) {
         check_backward(i);
-        context_release_thread(); // the next one begins as in a process of its own
+        context_release_thread(); // so the next one starts as in a new process
     }
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(backward_agrees_through_several_ops) {
 END_TEST
 
 // ---- a planted mistake ------------------------------------------------------------------------
-// mul_scalar whose backward forgets the factor.
+// mul_scalar with a backward that forgets the factor.
 static Status forgetful_backward(const OpCall *saved, Tensor *grad_out[], Tensor *grad_in[]) {
     OpParams params = {.value = {1.0f}};
     (void)saved;
@@ -154,7 +154,7 @@ START_TEST(a_wrong_rule_is_caught_and_explained) {
 }
 END_TEST
 
-// relu bends at 0: differences straddle the bend, so there they must disagree.
+// relu has a kink at 0: differences straddle it, so the two must disagree there.
 static Tensor *bend(Tensor *const inputs[], int n_inputs, void *user) {
     (void)n_inputs, (void)user;
     return tensor_relu(inputs[0]);

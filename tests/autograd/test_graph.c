@@ -1,12 +1,12 @@
-// test_graph.c -- how long graphs live, several of them at once, and gradients of what lies within:
-// results that retain theirs, slices that share one. What one walk does is test_backward.c's.
+// test_graph.c -- the lifetime of graphs, several graphs at once, and gradients of inner results:
+// results that retain theirs, slices that share one. test_backward.c tests a single walk.
 #include <stdlib.h>
 
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
-// ---- as long as somebody can ask ---------------------------------------------------------------
-// Of a hundred thousand forwards without backward and without no_grad nothing is left.
+// ---- lifetime ----------------------------------------------------------------------------------
+// A hundred thousand forwards without backward and without no_grad leave nothing behind.
 START_TEST(forwards_without_backward_leave_nothing_behind) {
     enum { FORWARDS = 100000 };
     Tensor *w = leaf_new(SHAPE(100), 0.01f), *running = NULL;
@@ -16,7 +16,7 @@ START_TEST(forwards_without_backward_leave_nothing_behind) {
         Tensor *y = tensor_mul(tensor_exp(tensor_mul(w, w)), w);
         ck_assert_int_eq(autograd_node_count(), 3);
         tensor_free(running);
-        running = tensor_keep(tensor_detach(y)); // as a running mean would
+        running = tensor_keep(tensor_detach(y)); // like a running mean
         scope_close(scope);
         ck_assert_int_eq(autograd_node_count(), 0);
         ck_assert_int_eq(autograd_saved_bytes(), 0);
@@ -27,7 +27,7 @@ START_TEST(forwards_without_backward_leave_nothing_behind) {
 }
 END_TEST
 
-// What reads a result holds it: the graph of a chain is as long as the chain, and its end takes no
+// A result is held by its readers: a chain's graph is as long as the chain, and freeing it uses no
 // stack.
 START_TEST(a_graph_deeper_than_the_stack_goes_with_its_result) {
     enum { LINKS = 200000 };
@@ -53,14 +53,14 @@ START_TEST(a_graph_deeper_than_the_stack_goes_with_its_result) {
 }
 END_TEST
 
-// Of an op with several results each holds the graph, whichever goes first.
+// In an op with several results each holds the graph, whichever is freed first.
 START_TEST(any_result_of_an_op_holds_its_graph) {
     Tensor *w = tensor_from_floats_new(SHAPE(2, 2), (float[]){1, 4, 3, 2});
     tensor_requires_grad(w, true);
     for (int i = 0; i < 100; i++) {
         Scope *scope = scope_open();
         Tensor *norm =
-            tensor_layer_norm(w, SHAPE(2), NULL, NULL, 1e-5f); // three results, two within
+            tensor_layer_norm(w, SHAPE(2), NULL, NULL, 1e-5f); // three results, two of them hidden
         Tensor *loss = scope_close_with(scope, total(norm));
         ck_assert_int_eq(autograd_node_count(), 2);
         if (i % 2) ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
@@ -71,7 +71,7 @@ START_TEST(any_result_of_an_op_holds_its_graph) {
 }
 END_TEST
 
-// Steps at random: ops on what there is, and letting go of it. What is left at the end is walked.
+// Random steps: ops on existing tensors, and freeing some. At the end the rest is walked.
 START_TEST(random_graphs_leave_nothing_behind) {
     enum { MOST = 24, STEPS = 400 };
     RandomState random = {.seed = 4711 + (uint64_t)_i};
@@ -101,7 +101,7 @@ START_TEST(random_graphs_leave_nothing_behind) {
         if (bits % 29 != 0) continue;
         scope = scope_open();
         Status status = autograd_backward(total(tensor_tanh(held[n - 1])));
-        ck_assert(status == STATUS_OK || status == STATUS_STATE); // a part of it was walked already
+        ck_assert(status == STATUS_OK || status == STATUS_STATE); // partly walked before
         error_clear();
         scope_close(scope);
     }
@@ -115,7 +115,7 @@ START_TEST(random_graphs_leave_nothing_behind) {
 }
 END_TEST
 
-// ---- several of them ---------------------------------------------------------------------------
+// ---- several graphs ----------------------------------------------------------------------------
 START_TEST(losses_of_different_graphs_do_not_know_each_other) {
     Tensor *v = leaf_new(SHAPE(2), 3.0f), *w = leaf_new(SHAPE(2), 5.0f);
     Scope *scope = scope_open();
@@ -146,7 +146,7 @@ START_TEST(a_part_that_was_walked_already_is_found_before_anything_changes) {
                                "forward again, or use autograd_backward_keep");
     ck_assert_ptr_null(tensor_grad(w));
     expect_values(tensor_grad(v), 6, 6);
-    ck_assert_int_eq(autograd_backward(total(tensor_mul(trunk, w))), STATUS_STATE); // made later
+    ck_assert_int_eq(autograd_backward(total(tensor_mul(trunk, w))), STATUS_STATE); // newer
     error_clear();
     trunk = tensor_mul(v, v);
     first = total(trunk), second = total(tensor_mul(trunk, w));
@@ -168,7 +168,7 @@ START_TEST(a_graph_belongs_to_the_context_that_recorded_it) {
     context_push(other);
     ck_assert_int_eq(autograd_enable(), STATUS_OK);
     Scope *inner = scope_open();
-    ck_assert(!tensor_wants_grad(tensor_exp(y))); // here it is a constant
+    ck_assert(!tensor_wants_grad(tensor_exp(y))); // a constant in this block
     ck_assert_int_eq(autograd_backward(loss), STATUS_STATE);
     expect_error(STATUS_STATE, "recorded in another context");
     scope_close(inner);
@@ -194,7 +194,7 @@ START_TEST(a_result_may_retain_its_gradient) {
     expect_values(tensor_grad(h), 30, 30);
     expect_values(tensor_grad(loss), 1);
     expect_values(tensor_grad(w), 90, 90);
-    ck_assert_int_eq(autograd_backward(loss), STATUS_OK); // it adds up, as a leaf's does
+    ck_assert_int_eq(autograd_backward(loss), STATUS_OK); // adds up, as a leaf's gradient does
     expect_values(tensor_grad(h), 60, 60);
     tensor_zero_grad(h);
     ck_assert_ptr_null(tensor_grad(h));
@@ -216,11 +216,11 @@ START_TEST(a_gradient_that_is_not_kept_is_an_error_and_not_nothing) {
     error_clear();
     ck_assert_int_eq(tensor_retain_grad(NULL), STATUS_INVALID_ARGUMENT);
     error_clear();
-    ck_assert_int_eq(tensor_retain_grad(w), STATUS_OK); // a leaf's is
-    ck_assert_ptr_null(tensor_grad(plain));             // none is wanted: no error
+    ck_assert_int_eq(tensor_retain_grad(w), STATUS_OK); // a leaf retains its own anyway
+    ck_assert_ptr_null(tensor_grad(plain));             // it wants none: no error
     ck_assert_ptr_null(tensor_grad(NULL));
     ck_assert(!error_pending());
-    ck_assert(tensor_wants_grad(w) && !tensor_wants_grad(h)); // walked already
+    ck_assert(tensor_wants_grad(w) && !tensor_wants_grad(h)); // h was walked already
     ck_assert(!tensor_wants_grad(plain) && !tensor_wants_grad(NULL));
     scope_close(scope);
     tensor_free(w);
@@ -228,7 +228,7 @@ START_TEST(a_gradient_that_is_not_kept_is_an_error_and_not_nothing) {
 }
 END_TEST
 
-// A leaf's gradient is written to while backward runs.
+// Backward writes to a leaf's gradient while it runs.
 START_TEST(a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it) {
     Tensor *w = leaf_new(SHAPE(2), 3.0f);
     Scope *scope = scope_open();
@@ -247,8 +247,8 @@ START_TEST(a_leaf_s_own_gradient_may_start_a_walk_and_is_no_operand_of_it) {
 }
 END_TEST
 
-// Where the largest are is no function of anything: the values' graph may be gone, and what is
-// picked by it has one only where it is picked from something that does.
+// Indices have no gradient: the scores' graph may be freed, and values picked by them have a graph
+// only if the picked tensor has one.
 START_TEST(whole_numbers_lead_to_no_graph) {
     Tensor *scores = leaf_from_floats_new(SHAPE(3), (float[]){1, 4, 3}), *indices;
     Tensor *experts = leaf_new(SHAPE(3, 2), 5.0f), *frozen = tensor_full_new(SHAPE(3, 2), 7.0f);
@@ -291,20 +291,20 @@ START_TEST(no_grad_ends_with_the_scope_it_began_in) {
     Scope *outer = scope_open(), *inner = scope_open();
     no_grad_begin();
     ck_assert(!tensor_wants_grad(tensor_exp(w)));
-    scope_open(); // and whoever returns early closes neither this one
+    scope_open(); // left open, as by an early return
     no_grad_begin();
     scope_close(inner);
     ck_assert(tensor_wants_grad(tensor_exp(w)));
     no_grad_begin();
     scope_close(scope_open());
-    ck_assert(!tensor_wants_grad(tensor_exp(w))); // one that opened later ends nothing
+    ck_assert(!tensor_wants_grad(tensor_exp(w))); // ending one that opened later ends nothing
     no_grad_end();
     ck_assert(tensor_wants_grad(tensor_exp(w)));
     no_grad_begin();
     inner = scope_open();
     no_grad_end();
     scope_close(inner);
-    ck_assert(tensor_wants_grad(tensor_exp(w))); // what has ended does not begin again
+    ck_assert(tensor_wants_grad(tensor_exp(w))); // an ended one does not begin again
     scope_close(outer);
     tensor_free(w);
 }

@@ -1,5 +1,5 @@
-// test_lifetimes.c -- who holds what, and for how long, where two of them meet: a leaf freed before
-// its gradient comes, two tapes or two threads on the same tensors, a dry run's own leaves.
+// test_lifetimes.c -- ownership and lifetimes where two owners meet: a leaf freed before its
+// gradient comes, two tapes or two threads on the same tensors, a dry run's own leaves.
 #include <pthread.h>
 
 #include "tensor/memory.h"
@@ -13,7 +13,7 @@ START_TEST(a_leaf_freed_before_backward_gets_no_gradient_that_nobody_could_free)
     int64_t live = expect_live_bytes();
     Tensor *x = leaf_new(SHAPE(1000), 1.0f);
     Scope *scope = scope_open();
-    Tensor *loss = total(tensor_mul_scalar(x, 2.0f)); // saves nothing of x
+    Tensor *loss = total(tensor_mul_scalar(x, 2.0f)); // does not save x
     tensor_free(x);
     ck_assert_int_eq(autograd_backward(loss), STATUS_OK);
     scope_close(scope);
@@ -35,7 +35,7 @@ END_TEST
 START_TEST(an_output_may_be_its_own_starting_gradient) {
     Tensor *x = leaf_new(SHAPE(2), 3.0f);
     Scope *scope = scope_open();
-    Tensor *y = tensor_mul_scalar(x, 2.0f); // saves neither
+    Tensor *y = tensor_mul_scalar(x, 2.0f); // saves neither tensor
     ck_assert_msg(autograd_backward_from(y, y) == STATUS_OK, "%s", error_message());
     expect_values(tensor_grad(x), 12, 12);
     ck_assert_msg(autograd_backward_from(tensor_mul_scalar(x, 2.0f), x) == STATUS_OK, "%s",
@@ -56,7 +56,7 @@ START_TEST(a_rule_that_writes_no_gradient_means_zero) {
     constant.backward = give_nothing;
     Tensor *x = leaf_new(SHAPE(4), 1.0f);
     Scope *scope = scope_open();
-    autograd_backward(total(tensor_mul_scalar(x, 5.0f))); // something to find in the buffer
+    autograd_backward(total(tensor_mul_scalar(x, 5.0f))); // leaves old values in the buffer
     tensor_zero_grad(x);
     ck_assert_int_eq(autograd_backward(total(OP_RUN(constant, NULL, x))), STATUS_OK);
     ck_assert_ptr_null(tensor_grad(x));
@@ -104,7 +104,7 @@ START_TEST(each_tape_counts_what_it_saves_whoever_saved_it_first) {
     tensor_mul(w, h);
     ck_assert_int_eq(autograd_saved_bytes(), 400);
     context_pop();
-    tensor_release(product); // the first one to save it is the first to let go
+    tensor_release(product); // saves it first, lets go first
     ck_assert_int_eq(autograd_saved_bytes(), 0);
     context_push(other);
     tensor_mul(w, h);
@@ -163,7 +163,7 @@ START_TEST(a_leaf_made_in_a_dry_run_takes_its_gradient_with_it) {
     Context *dry = shadow_context_new(device_cpu());
     context_push(dry);
     autograd_enable();
-    for (int size = 2; size < 5; size++) { // the handle comes back, with another shape
+    for (int size = 2; size < 5; size++) { // reuses the handle, with another shape
         Scope *scope = scope_open();
         Tensor *x = tensor_new(SHAPE(size), DTYPE_FLOAT32);
         tensor_requires_grad(x, true);

@@ -1,11 +1,11 @@
-// test_recompute.c -- what one layer does that runs its forward again in backward: what it keeps,
-// counts and refuses. Whole networks of them are tests/layers/test_recompute_nets.c's.
+// test_recompute.c -- a single layer that runs its forward again in backward: its saved tensors,
+// counts and refusals. tests/layers/test_recompute_nets.c tests whole networks.
 #include "layers/containers.h"
 #include "layers/cost.h"
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
 
-// x (2, 4) -> (2, 4), in between (2, 8)
+// A block (2, 4) -> (2, 4), with (2, 8) inside.
 static Layer *block_new(void) {
     Layer *block = sequential_new();
     layer_append(block, linear_new(4, 8, true));
@@ -16,7 +16,7 @@ static Layer *block_new(void) {
 
 static Tensor *weight_of(Layer *block) { return block->children[0]->parameters[0].tensor; }
 
-// ---- what is kept and counted ------------------------------------------------------------------
+// ---- saved and counted -------------------------------------------------------------------------
 START_TEST(a_marked_layer_keeps_its_input_only_and_counts_forward_twice) {
     Layer *block = block_new();
     Tensor *x = leaf_new(SHAPE(2, 4), 0.5f);
@@ -34,7 +34,7 @@ START_TEST(a_marked_layer_keeps_its_input_only_and_counts_forward_twice) {
     Scope *scope = scope_open();
     Tensor *h = tensor_relu(x), *y = layer_forward(block, h);
     ck_assert_int_eq(autograd_node_count(), 2);
-    ck_assert_int_eq(autograd_saved_bytes(), 2 * 4 * 4); // what relu gave
+    ck_assert_int_eq(autograd_saved_bytes(), 2 * 4 * 4); // relu's result
     ck_assert_int_eq(autograd_backward(total(y)), STATUS_OK);
     scope_close(scope);
     layer_recompute(block, false);
@@ -47,7 +47,7 @@ START_TEST(a_marked_layer_keeps_its_input_only_and_counts_forward_twice) {
 }
 END_TEST
 
-// What is inside dies as early as where nothing is recorded.
+// Tensors inside die as early as without recording.
 START_TEST(forward_needs_no_more_than_inference) {
     Layer *block = block_new();
     Tensor *x = leaf_new(SHAPE(2, 4), 0.5f);
@@ -88,7 +88,7 @@ START_TEST(where_nothing_is_recorded_it_is_a_layer_like_others) {
 }
 END_TEST
 
-// Gradients arrive whoever has freed the tensors, and its result's is retained.
+// Gradients arrive no matter who has freed the tensors, and the result's is retained.
 START_TEST(inputs_that_are_gone_are_there_again) {
     float want[8];
     for (int marked = 0; marked < 2; marked++) {
@@ -116,8 +116,8 @@ START_TEST(inputs_that_are_gone_are_there_again) {
 }
 END_TEST
 
-// ---- several results, and who else is at the graph --------------------------------------------
-static Tensor *captured; // a result of outside, and never an input
+// ---- several results, and other users of the graph --------------------------------------------
+static Tensor *captured; // a result from outside that is never an input
 
 static Status split(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     (void)self, (void)n_in;
@@ -130,7 +130,7 @@ static Status split(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
 static const LayerType split_type = {
     .name = "Split", .size = sizeof(Layer), .forward_each = split, .n_outputs = 4};
 
-// _i: bit 0 and 1: which results are used; bit 2: something is captured; bit 3: two losses.
+// _i: bits 0 and 1: the results used; bit 2: a tensor is captured; bit 3: two losses.
 START_TEST(several_results_of_which_some_are_used) {
     Layer *layer = layer_new(&split_type);
     float want[2][3];
@@ -155,7 +155,7 @@ START_TEST(several_results_of_which_some_are_used) {
             if (marked) ck_assert_mem_eq(got, want[i], sizeof got);
             memcpy(want[i], got, sizeof got);
         }
-        ck_assert_int_eq(autograd_backward(total(out[0])), STATUS_STATE); // was walked
+        ck_assert_int_eq(autograd_backward(total(out[0])), STATUS_STATE); // it was walked
         ck_assert(!(_i & 1) || error_pending());
         error_clear();
         scope_close(scope);
@@ -168,7 +168,7 @@ START_TEST(several_results_of_which_some_are_used) {
 }
 END_TEST
 
-// Each of 3 rows by the 2 experts that score best, three results with a gradient and one without.
+// For each of 3 rows the 2 best-scored experts: three results with a gradient, one without.
 static Status route(Layer *self, Tensor *const in[], int n_in, Tensor *out[]) {
     (void)self, (void)n_in;
     out[0] = tensor_topk(in[0], 2, -1, true, &out[3]);
@@ -190,7 +190,7 @@ START_TEST(whole_numbers_are_results_and_inputs_without_a_gradient) {
         layer_recompute(layer, marked);
         Scope *scope = scope_open();
         Tensor *best = tensor_topk(scores, 2, -1, true, &captured);
-        ck_assert_int_eq(autograd_backward(total(best)), STATUS_OK); // its graph is gone
+        ck_assert_int_eq(autograd_backward(total(best)), STATUS_OK); // frees its graph
         tensor_zero_grad(scores);
         layer_forward_each(layer, (Tensor *[]){tensor_tanh(scores), experts}, 2, out, 4);
         expect_no_error();
@@ -215,7 +215,7 @@ START_TEST(whole_numbers_are_results_and_inputs_without_a_gradient) {
 }
 END_TEST
 
-// ---- what it refuses ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 enum { WRITTEN, MODE, FROZEN, CHILD, FREED, INPUT, CHANGES };
 static const char *const complaints[CHANGES] = {
     "is not what it was", "is not what it was", "is not what it was",
@@ -255,7 +255,7 @@ START_TEST(a_layer_that_is_not_what_it_was_is_an_error_and_no_wrong_gradient) {
 }
 END_TEST
 
-static int times; // that the moody layer ran
+static int times; // runs of the moody layer
 static Tensor *many[17];
 static Tensor *moody(Layer *self, Tensor *const in[], int n_in) {
     (void)self, (void)n_in;
@@ -302,7 +302,7 @@ START_TEST(a_forward_that_is_not_the_same_each_time_is_an_error) {
     if (y) autograd_backward(total(y));
     expect_error(others[_i].status, others[_i].complaint);
     ck_assert_ptr_null(tensor_grad(x));
-    autograd_backward(total(captured)); // nothing strange has arrived there
+    autograd_backward(total(captured)); // no stray gradient arrived there
     expect_values(tensor_grad(w), 0.78644770f, 0.78644770f, 0.78644770f);
     scope_close(scope);
     ck_assert_int_eq(autograd_node_count(), 0);

@@ -1,6 +1,6 @@
-// test_tape.c -- what the tape keeps for backward, how much of it, for how long, and that an op
-// which forgot to declare what its backward reads is told so. Gradients' values are
-// test_autograd.c's.
+// test_tape.c -- the tensors that the tape saves for backward, their bytes and lifetimes, and the
+// error of an op that forgot to declare what its backward reads. test_autograd.c tests gradients'
+// values.
 #include "tensor/memory.h"
 #include "tests/autograd/leaves.h"
 #include "tests/helpers/expect.h"
@@ -25,7 +25,7 @@ static unsigned its_input(const OpCall *call) {
     return SAVE_IN(0);
 }
 
-// As exp, whose kernel it runs, but for `backward` and `saves`.
+// An op like exp, whose kernel it runs, except for `backward` and `saves`.
 static Op op_like_exp(Status (*backward)(const OpCall *, Tensor *[], Tensor *[]),
                       unsigned (*saves)(const OpCall *)) {
     Op op = op_exp;
@@ -86,7 +86,7 @@ START_TEST(an_op_of_many_inputs_gives_each_its_gradient) {
     no_grad_begin();
     tensor_fill(in[9], 0.0f);
     no_grad_end();
-    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE); // a late input is watched, too
+    ck_assert_int_eq(autograd_backward(loss), STATUS_STATE); // even a late input is watched
     expect_error(STATUS_STATE, "backward of forgetful: its input 9 was written in place");
     scope_close(scope);
     for (int i = 0; i < MANY; i++) tensor_free(in[i]);
@@ -106,17 +106,17 @@ START_TEST(an_op_without_a_backward_is_not_recorded) {
 }
 END_TEST
 
-// ---- what is kept -----------------------------------------------------------------------------
+// ---- saved tensors ----------------------------------------------------------------------------
 START_TEST(saved_bytes_count_each_activation_once_and_leaves_not_at_all) {
     Tensor *w = leaf_new(SHAPE(100), 1.0f);
     Scope *scope = scope_open();
-    Tensor *h = tensor_exp(w); // keeps its output: 400 bytes
+    Tensor *h = tensor_exp(w); // saves its output: 400 bytes
     ck_assert_int_eq(autograd_saved_bytes(), 400);
-    Tensor *y = tensor_mul(h, h); // keeps h, twice, which is kept already
+    Tensor *y = tensor_mul(h, h); // saves h, twice, which is saved already
     ck_assert_int_eq(autograd_saved_bytes(), 400);
-    Tensor *z = tensor_mul(y, w); // keeps y; w is no activation
+    Tensor *z = tensor_mul(y, w); // saves y; w is no activation
     ck_assert_int_eq(autograd_saved_bytes(), 800);
-    tensor_reshape(z, SHAPE(10, 10)); // a view keeps nothing
+    tensor_reshape(z, SHAPE(10, 10)); // a view saves nothing
     tensor_add(z, z);
     ck_assert_int_eq(autograd_saved_bytes(), 800);
     scope_close(scope);
@@ -140,8 +140,8 @@ START_TEST(what_backward_needs_outlives_its_scope_and_nothing_else_does) {
 }
 END_TEST
 
-// A chain of n kept activations: backward needs, beyond them, two gradients at a time, and its own
-// peak is reached at once, because each node's buffers go as soon as it is done.
+// A chain of n saved activations: backward needs two gradients at a time besides them, and reaches
+// its own peak at once, because each node's buffers are freed as soon as it is done.
 START_TEST(activations_die_during_backward_as_soon_as_they_can) {
     enum { LINKS = 30, BYTES = 4000 };
     Tensor *w = leaf_new(SHAPE(BYTES / 4), 0.01f);
@@ -166,7 +166,7 @@ START_TEST(activations_die_during_backward_as_soon_as_they_can) {
         ck_assert_int_eq(autograd_saved_bytes(), 0);
         ck_assert_int_eq(autograd_node_count(), 0);
         scope_close(scope);
-        if (step == 0) baseline += BYTES; // w's gradient, made once
+        if (step == 0) baseline += BYTES; // w's gradient, allocated once
         ck_assert_int_eq(expect_live_bytes(), baseline);
     }
     tensor_free(w);
@@ -221,7 +221,7 @@ START_TEST(a_leaf_may_die_before_backward) {
 }
 END_TEST
 
-// After a first step the tape has its nodes, the cache its blocks: nothing more is asked for.
+// After a first step the tape has its nodes, and the cache its blocks: nothing more is allocated.
 START_TEST(a_steady_backward_makes_no_system_call) {
     if (context_ledger()->raw) test_skip("RIDGEPOINT_ALLOC=raw: there is no cache");
     Tensor *w = leaf_new(SHAPE(64, 64), 0.1f);

@@ -1,7 +1,7 @@
-// bench_bounds.c -- does the profiler say what a person with a stopwatch would say? Ten workloads
-// made to have one bound each, run in sessions on one thread, with this machine's ceilings. Exits
-// with 1 when a verdict differs from the expected one three times, be it for other work on the
-// machine.
+// bench_bounds.c -- compares the profiler's verdicts with those of a person with a stopwatch. Ten
+// workloads, made to have one bound each, run in sessions on one thread, with this machine's
+// ceilings. Exits with 1 if a verdict differs from the expected one three times, even if only
+// because of other work on the machine.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ static const double session_seconds = 5e-3;
 
 typedef struct Bench {
     Machine machine;
-    int64_t large;   // bytes of an array that is too large for any cache
-    char *from, *to; // of so many bytes
-    Tensor *a, *b;   // operands of the workload that runs
+    int64_t large;   // bytes of an array larger than any cache
+    char *from, *to; // buffers of that size
+    Tensor *a, *b;   // operands of the current workload
 } Bench;
 
 // ---- workloads ---------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ static void run_sleep(Bench *bench) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
-// In small pages, or there would be too few faults to speak of.
+// Uses small pages, since otherwise there would be too few faults.
 static void run_faults(Bench *bench) {
     (void)bench;
     PROFILE_KERNEL("fault", 0, FAULTING) {
@@ -61,14 +61,14 @@ static void run_faults(Bench *bench) {
     }
 }
 
-typedef enum Place { NOWHERE, WARM, LAST } Place; // warm: where all that it moves still lies
+typedef enum Place { NOWHERE, WARM, LAST } Place; // WARM: where all its bytes still lie
 
 typedef struct Workload {
     const char *name, *op;     // op: its row in the session
-    void (*run)(Bench *bench); // once
-    int64_t a[2], b[2];        // shapes of operands; 0: none, or ROW_FLOATS of a large one
-    Bound bound;               // that a person would see
-    Place place;               // and the level, where memory is the bound
+    void (*run)(Bench *bench); // runs it once
+    int64_t a[2], b[2];        // operands' shapes; 0: none, or ROW_FLOATS of a large one
+    Bound bound;               // a person's verdict
+    Place place;               // and the level, if memory is the bound
 } Workload;
 
 enum { N_WORKLOADS = 10, ANY = -1 };
@@ -91,8 +91,8 @@ static Tensor *operand(const Bench *bench, const int64_t shape[2]) {
     return tensor_uniform_new(SHAPE(shape[0] == ANY ? rows : shape[0], shape[1]), -1.0f, 1.0f);
 }
 
-// ---- what it says ------------------------------------------------------------------------------
-// Runs it so many times; seconds.
+// ---- the profiler's verdict --------------------------------------------------------------------
+// Runs the workload `times` times; returns seconds.
 static double run_times(Bench *bench, const Workload *workload, int64_t times) {
     double start = measure_now();
     Scope *scope = scope_open();
@@ -117,7 +117,7 @@ static ProfilerRow row_of(const Profiler *profiler, const char *op) {
 static ProfilerRow profile_once(Bench *bench, const Workload *workload, int64_t times) {
     ProfilerOptions options = profiler_defaults();
     options.machine = &bench->machine;
-    options.capacity = 3 * times; // an op, and its result asked for and given back
+    options.capacity = 3 * times; // an op, and its result's allocation and release
     Profiler *profiler = profiler_new(options);
     profiler_start(profiler);
     ours_check();
@@ -132,7 +132,7 @@ static double seconds_per_call(const ProfilerRow *row) {
     return row->self_seconds / (double)row->calls;
 }
 
-// The fastest of some short sessions: a person, too, would measure while nothing else runs.
+// The fastest of some short sessions: a person, too, would measure on a quiet machine.
 static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
     enum { SESSIONS = 20, LEAST = 1, MOST = 10000, WARM_UP = 3 };
     double once = run_times(bench, workload, WARM_UP) / WARM_UP, wanted = session_seconds / once;
@@ -145,10 +145,10 @@ static ProfilerRow profile_workload(Bench *bench, const Workload *workload) {
     return best;
 }
 
-// ---- and what a person would say ---------------------------------------------------------------
+// ---- a person's verdict ------------------------------------------------------------------------
 static int64_t bytes_of(const Tensor *t) { return t ? tensor_distinct_bytes(t) : 0; }
 
-// Operands, and a result that is no larger than the smaller one or, of a single one, as large.
+// The level that holds the operands and a result as large as the smaller (or only) operand.
 static int expected_level(const Bench *bench, const Workload *workload) {
     int64_t a = bytes_of(bench->a), b = bytes_of(bench->b), result = b > 0 && b < a ? b : a;
     if (workload->place == LAST) return bench->machine.n_levels - 1;
@@ -194,7 +194,7 @@ static void print_why(const Bench *bench, const ProfilerRow *row, bool again) {
     }
 }
 
-// True: the verdict is the expected one.
+// True if the verdict is the expected one.
 static bool check_workload(Bench *bench, const Workload *workload) {
     bench->a = operand(bench, workload->a);
     bench->b = operand(bench, workload->b);

@@ -18,10 +18,10 @@
 enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 100, CLASSES = 10 };
 
 typedef struct Case {
-    const char *name, *peer; // in the table, and what peer.py calls it
+    const char *name, *peer; // name in the table, and in peer.py
     double goal;             // seconds, on one thread; 0: none
     int64_t x[4];
-    int64_t outputs, kernel, padding; // of a convolution; outputs 0: a pool
+    int64_t outputs, kernel, padding; // for a convolution; outputs 0: a pool
     int64_t groups;                   // 0: the network
     bool step;
 } Case;
@@ -76,7 +76,7 @@ static void check(void) {
     exit(1);
 }
 
-// Runs its children, and makes rows of the images before the first linear layer.
+// Runs its children, and flattens images before the first linear layer.
 static Tensor *network_forward(Layer *self, Tensor *const in[], int n_in) {
     (void)n_in;
     Tensor *x = in[0];
@@ -118,7 +118,7 @@ static Ours ours_new(const Case *c) {
     check();
     for (int64_t i = 0; i < c->x[0]; i++) tensor_labels(ours.labels)[i] = i % CLASSES;
     OptimizerConfig config = optimizer_defaults(OPTIMIZER_SGD);
-    config.learning_rate = 1e-7f; // the work stays the same
+    config.learning_rate = 1e-7f; // tiny, so that the work stays the same
     if (c->step) ours.optimizer = optimizer_new(ours.model, config);
     check();
     return ours;
@@ -178,7 +178,7 @@ static void run_case(const Case *c, int threads, double budget) {
     int rounds = 0, peers = 0;
     Ours subject = ours_new(c);
     Work work = {.run = c->step ? run_step : run_forward, .state = &subject};
-    peer_sample(c->peer, threads, budget / 50.0); // it makes its choices now
+    peer_sample(c->peer, threads, budget / 50.0); // PyTorch makes its choices now
     for (double start = measure_now(); rounds < MOST_ROUNDS; rounds++) {
         if (rounds >= LEAST_ROUNDS && measure_now() - start > budget) break;
         ours[rounds] = measure_work(&work, budget / 50.0);

@@ -23,7 +23,7 @@ typedef struct Bench {
     const CudaRaw *raw;
     CudaSizes sizes;
     Device *device;
-    double budget, gates; // seconds for each case; what gates are multiplied with
+    double budget, gates; // seconds per case; factor for the gates
     int least_rounds;
 } Bench;
 
@@ -72,12 +72,12 @@ static Row measure_row(const Bench *bench, Ours *ours) {
     CudaRival rival = ours->of->rival;
     Work work = {.run = run_ours, .state = ours};
     Work raw = {.run = raw_work[rival], .state = (void *)(uintptr_t)bench->raw};
-    // The same work on both sides, or as many bytes as a copy moves.
+    // Equal work on both sides, or for a copy equal bytes moved.
     double copied = 2.0 * (double)(bench->sizes.rows * bench->sizes.columns) * sizeof(float);
     double scale =
         rival == RIVAL_COPY ? (double)cuda_subject_bytes(&ours->subject, ours->of) / copied : 1.0;
     double slice = bench->budget / 40.0;
-    sample_rival(bench, rival, &raw, slice); // PyTorch compiles now, not in the budget
+    sample_rival(bench, rival, &raw, slice); // compiles now, outside the budget
     double start = measure_now();
     bool missing = false;
     int n = 0;
@@ -107,7 +107,7 @@ static char *share_text(double share, char text[MEASURE_TEXT]) {
     return text;
 }
 
-// Prints it; false when the gate is missed.
+// Prints the row; false if it misses the gate.
 static bool print_row(const Bench *bench, const CudaCase *of, Row row) {
     char ours[MEASURE_TEXT], rival[MEASURE_TEXT], ratio[MEASURE_TEXT], gate[MEASURE_TEXT];
     char good[MEASURE_TEXT];

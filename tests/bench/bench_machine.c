@@ -19,13 +19,13 @@ enum { LEAST_ROUNDS = 3, MOST_ROUNDS = 30, WITHIN_PERCENT = 10 };
 static const double row_seconds = 0.15; // for one figure in one round
 
 typedef struct Ceiling {     // per second, the best of all rounds
-    double ours, lowest;     // lowest: of the calibrations
+    double ours, lowest;     // lowest: of all calibrations
     double by_hand, likwid;  // 0: none
-    int64_t bytes;           // of the working set
-    char name[MEASURE_TEXT]; // of the level
+    int64_t bytes;           // bytes of the working set
+    char name[MEASURE_TEXT]; // name of the level
 } Ceiling;
 
-typedef struct Table { // of one number of threads
+typedef struct Table { // for one number of threads
     int threads, n_levels;
     Ceiling product, level[MACHINE_MAX_LEVELS];
     double products[CEILINGS_SIZES];
@@ -41,7 +41,7 @@ static void add_calibration(Ceiling *ceiling, double pace) {
     if (ceiling->lowest == 0.0 || pace < ceiling->lowest) ceiling->lowest = pace;
 }
 
-// Half-way between a cache and the one before it; of memory, four times the last cache.
+// Half-way between a cache and the one before it; for memory, four times the last cache.
 static int64_t working_set(const Machine *machine, int level) {
     int64_t before = level > 0 ? machine->levels[level - 1].bytes : 0;
     bool last = level == machine->n_levels - 1;

@@ -13,7 +13,7 @@
 enum { LEAST_ROUNDS = 21, MOST_ROUNDS = 1000 };
 static const double event_goal = 100e-9, step_goal = 0.01, start_goal = 1e-3;
 
-typedef struct Samples { // of one figure, one a round
+typedef struct Samples { // samples of one figure, one per round
     double values[MOST_ROUNDS];
     int n;
 } Samples;
@@ -31,7 +31,7 @@ static Profiler *session_new(ProfilerOptions options) {
     return profiler;
 }
 
-// The work alone and watched, in turns who comes first.
+// Times the work alone and watched; the two take turns at being first.
 typedef double (*Timed)(void *state, Profiler *watching);
 typedef struct Pair {
     double alone, watched;
@@ -53,7 +53,7 @@ static Pair time_pair(Timed timed, void *state, Profiler *profiler, bool watched
 static const char *judged(double value, double goal) { return value < goal ? "ok" : "over"; }
 
 // ---- an event ----------------------------------------------------------------------------------
-enum { OPS = 10000, OPS_PER_SCOPE = 100 }; // done between two moves of a scheduler
+enum { OPS = 10000, OPS_PER_SCOPE = 100 }; // ops done between two scheduler ticks
 
 static double time_ops(void *x, Profiler *watching) {
     (void)watching;
@@ -73,7 +73,7 @@ static void measure_event(const char *what, ProfilerOptions options, double seco
     ours_check();
     int64_t events = 0;
     for (double begin = measure_now(); goes_on(&more, begin, seconds);) {
-        Profiler *profiler = session_new(options); // empty, its memory touched
+        Profiler *profiler = session_new(options); // empty, but its memory is touched
         Pair pair = time_pair(time_ops, x, profiler, more.n % 2);
         events = profiler_timeline(profiler)->count / OPS;
         profiler_free(profiler);
@@ -126,7 +126,7 @@ static void measure_step(int threads, double seconds) {
     ProfilerOptions options = profiler_defaults();
     options.capacity = STEP_EVENTS * MOST_ROUNDS;
     Profiler *profiler = session_new(options);
-    time_pair(time_step, &net, profiler, false); // warm; also names its layers
+    time_pair(time_step, &net, profiler, false); // warms up; also names the layers
     for (double begin = measure_now(); goes_on(&ratio, begin, seconds);) {
         Pair pair = time_pair(time_step, &net, profiler, ratio.n % 2);
         add(&alone, pair.alone);

@@ -1,7 +1,7 @@
-// bench_roofs.c -- thirteen ops, warm, at each level of memory, on one thread and on all:
-// how close does each come to its roof, without what dispatching and handing to threads take? A
-// roof is a bound: none may be above 110 %; and it is no idle one: those that only move memory
-// reach 75 %. Exits with 1 where that is not so in three tries.
+// bench_roofs.c -- thirteen ops, warm, at each level of memory, on one thread and on all: compares
+// each with its roof, without dispatching and handing work to threads. A roof is a bound: no op may
+// exceed 110 %. It is a close one, too: ops that only move memory must reach 75 %. Exits with 1 if
+// that fails in three tries.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +50,14 @@ static void run_transpose(Operands *o) {
 typedef struct Kernel {
     const char *name, *op; // op: its row in the session
     void (*run)(Operands *operands);
-    int tensors; // that it is given
-    int arrays;  // that it moves, with its result
-    bool moves;  // nothing but memory bounds it, beyond the first levels at least
+    int tensors; // number of input tensors
+    int arrays;  // arrays moved, with the result
+    bool moves;  // only memory bounds it, at least beyond the first levels
     bool square; // operands are square matrices
 } Kernel;
 
 static const Kernel kernels[] = {
-    {"copy", "contiguous", run_copy, 1, 2, false, false}, // as the C library copies
+    {"copy", "contiguous", run_copy, 1, 2, false, false}, // copies as the C library does
     {"scale", "mul_scalar", run_scale, 1, 2, true, false},
     {"scale in place", "mul_scalar", run_scale_in_place, 1, 1, true, false},
     {"add", "add", run_add, 2, 3, true, false},
@@ -131,7 +131,7 @@ static double call_seconds(const ProfilerRow *row) {
     return row->self_seconds / (double)row->calls;
 }
 
-// Of short sessions: what else runs on the machine only ever adds time.
+// The fastest of short sessions, since other work on the machine only ever adds time.
 static ProfilerRow fastest(const Machine *machine, const Kernel *kernel, Operands *o) {
     enum { WARM_UP = 3, MOST = 10000 };
     double once = run_times(kernel, o, WARM_UP) / WARM_UP, wanted = session_seconds / once;
@@ -144,8 +144,8 @@ static ProfilerRow fastest(const Machine *machine, const Kernel *kernel, Operand
     return best;
 }
 
-// What dispatching and watching take, which are no part of a kernel: of so little that its own time
-// is none.
+// Seconds of dispatching and watching, which are not part of a kernel: those of an op so small that
+// its own time is negligible.
 static double around_kernel(const Machine *machine, const Kernel *kernel) {
     Operands o;
     operands_new(&o, kernel, 1);
@@ -154,7 +154,7 @@ static double around_kernel(const Machine *machine, const Kernel *kernel) {
     return call_seconds(&row);
 }
 
-// Memory's rates are measured beside what they judge.
+// Measures memory's rates close to the kernels judged by them.
 static bool check(Machine *machine, const Kernel *kernel, int64_t bytes, bool memory_too) {
     Operands o;
     operands_new(&o, kernel, bytes);
@@ -187,7 +187,7 @@ static bool check(Machine *machine, const Kernel *kernel, int64_t bytes, bool me
     return good;
 }
 
-// A working set that is well inside the level, for the team that an op of that size has.
+// A working set well inside the level, for the team of threads that an op of that size has.
 static int64_t bytes_at(const Machine *machine, int level) {
     const MachineLevel *here = &machine->levels[level];
     int64_t before = level ? here[-1].bytes : 0;

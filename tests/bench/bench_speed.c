@@ -26,7 +26,7 @@ enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 200, BLAS_EVERY = 5 };
 #define COMPILER "gcc " __VERSION__
 #endif
 
-typedef struct Row {          // medians, seconds per item; NaN: there is none
+typedef struct Row {          // medians, seconds per item; NaN: not available
     double ours, hand, ratio; // ratio: the median of each round's ours / hand
     double blas;              // by hand with OpenBLAS's own threads
     double limit, peer;
@@ -39,7 +39,7 @@ static void rest(double seconds) {
 }
 
 // ---- one row -----------------------------------------------------------------------------------
-// Afterwards OpenBLAS's threads still look for work for a while; nobody else can be timed then.
+// Afterwards OpenBLAS's threads still spin for a while, so nothing else can be timed then.
 static double sample_blas(Work *work, Pool *pool, double seconds) {
     hand_use(pool, pool_threads(pool));
     double sample = measure_work(work, seconds);
@@ -50,7 +50,7 @@ static double sample_blas(Work *work, Pool *pool, double seconds) {
 
 static double sample_peer(const Case *of, int threads, double seconds) {
     double sample = peer_sample(of->peer, threads, seconds);
-    if (threads > 1 && !isnan(sample)) rest(0.003); // its threads, too, look around for a while
+    if (threads > 1 && !isnan(sample)) rest(0.003); // its threads also spin for a while
     return sample;
 }
 
@@ -64,11 +64,11 @@ static Row measure_row(Subject *subject, Pool *pool, double budget) {
     int n_hand = 0, n_blas = 0, n_peer = 0, round = 0, threads = pool_threads(pool);
     double slice = budget / 150.0, items = (double)subject->of->items;
     Work with_blas = subject->hand;
-    sample_peer(subject->of, threads, slice); // it makes its choices now, not in the budget
+    sample_peer(subject->of, threads, slice); // PyTorch makes its choices now, not in the budget
     double start = measure_now();
     for (; round < MOST_ROUNDS; round++) {
         if (round >= LEAST_ROUNDS && measure_now() - start > budget) break;
-        // In turns who comes first, because the one after PyTorch finds cold caches.
+        // The two take turns at being first, because the one after PyTorch finds cold caches.
         bool hand_first = round % 2 == 1;
         double by_hand = hand_first ? measure_work(&subject->hand, slice) : 0.0;
         ours[round] = measure_work(&subject->ours, slice);
@@ -110,7 +110,7 @@ static void print_row(const Case *of, int threads, Row row) {
     fflush(stdout);
 }
 
-typedef struct Table { // of one number of threads
+typedef struct Table { // for one number of threads
     Pool *pool;
     Limits limits;
     char throughput[160]; // of the element-wise cases
@@ -129,7 +129,7 @@ static void run_case(Table *table, const Case *of, double budget) {
     subject_new(&subject, of);
     limits_measure_product(&table->limits, table->pool);
     Row row = measure_row(&subject, table->pool, budget);
-    bool is_dispatch = !of->any_threads; // which no machine sets a limit to
+    bool is_dispatch = !of->any_threads; // no machine limit applies to it
     row.limit =
         is_dispatch ? (double)NAN : limits_of(&table->limits, subject.ours.run, subject.ours.state);
     print_row(of, pool_threads(table->pool), row);
@@ -138,7 +138,7 @@ static void run_case(Table *table, const Case *of, double budget) {
 }
 
 static void run_cases(Table *table, int threads, double budget, const char *only) {
-    // One pool for both sides, so that the same threads on the same cores do their work.
+    // One pool for both sides, so that the same threads on the same cores do the work.
     context_set_threads(threads);
     table->pool = context_current()->pool = pool_new(threads); // the context frees it
     ours_check();
@@ -177,7 +177,7 @@ typedef struct Start {
     double seconds, resident_mb; // NaN: there is no such program
 } Start;
 
-// `program --version` from fork to exit.
+// Times `program --version` from fork to exit.
 static Start start_once(const char *program) {
     const Start none = {(double)NAN, (double)NAN};
     double start = measure_now();
@@ -193,7 +193,7 @@ static Start start_once(const char *program) {
     return (Start){measure_now() - start, (double)use.ru_maxrss / 1000.0};
 }
 
-// Ask for it first of all: a child counts the memory that its parent had as its own.
+// Call it first of all: a child counts memory that its parent had as its own.
 static Start measure_start(const char *program) {
     enum { STARTS = 21 };
     double seconds[STARTS];
@@ -239,7 +239,7 @@ static void print_company(double others, double wall) {
             others, wall);
 }
 
-// An argument restricts it to the cases whose name has it: bench_speed "SGD step"
+// An argument selects the cases whose names contain it: bench_speed "SGD step"
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : NULL;
     int cores = pool_default_threads(), thread_counts = cores > 1 ? 2 : 1, n_rows = 0;
@@ -247,7 +247,7 @@ int main(int argc, char **argv) {
         if (!only || strstr(cases[i].name, only))
             n_rows += cases[i].any_threads ? thread_counts : 1;
     if (n_rows == 0) return 1;
-    double budget = 0.6 * total_seconds() / n_rows; // the rest goes to limits and to preparing
+    double budget = 0.6 * total_seconds() / n_rows; // the rest is for limits and preparation
 
     double begin = measure_now(), busy = measure_cpu_seconds(false);
     Start start = measure_start("./profile_mlp");

@@ -1,4 +1,4 @@
-// cases.c -- the list of cases, and how each is made ready: same data and parameters on both sides.
+// cases.c -- the list of cases, and their preparation: same data and parameters on both sides.
 #include "tests/bench/cases.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void run_hand_op(void *argument, int64_t times) {
                       subject->of->hand_op, &subject->hand_op);
 }
 
-// The same parameters, input and labels as the engine's.
+// Copies the engine's parameters, input and labels.
 static void copy_net(Subject *subject) {
     HandNet *hand = subject->hand_net;
     ParameterList list;

@@ -9,10 +9,10 @@
 #include "tests/bench/measure.h"
 #include "tests/bench/team.h"
 
-static const double sample_seconds = 2e-3; // several of them lie between two moves of a scheduler
+static const double sample_seconds = 2e-3; // short: several fit between two scheduler ticks
 
-// Runs samples until `seconds` have passed and keeps the shortest run. `times` is the state's: how
-// often a sample repeats the work.
+// Runs samples until `seconds` have passed and keeps the shortest run. `times`, in the state, is
+// the number of repetitions in a sample.
 static double shortest(int threads, TeamTask task, void *state, int64_t *times, double seconds) {
     double begin = measure_now(), best = HUGE_VAL;
     int samples = 0;
@@ -31,8 +31,8 @@ static double shortest(int threads, TeamTask task, void *state, int64_t *times, 
 }
 
 // ---- arrays ------------------------------------------------------------------------------------
-// Three for each thread, first written by the one that will use them, so that their pages lie near
-// it.
+// Three for each thread, first written by the thread that will use them, so that their pages lie
+// near it.
 enum { NAMES = 3, STAGGER = 1024 / sizeof(float) };
 
 typedef struct Arrays {
@@ -40,7 +40,7 @@ typedef struct Arrays {
     float *block[TEAM_MOST];
 } Arrays;
 
-// Arrays that begin at the same place of a page would meet in some caches: a little apart.
+// The arrays are staggered: at the same place of a page they would collide in some caches.
 static float *array_of(const Arrays *arrays, int member, int name) {
     return arrays->block[member] + name * (arrays->n + STAGGER);
 }
@@ -63,7 +63,7 @@ static void arrays_free(Arrays *arrays, int threads) {
 }
 
 // ---- triad -------------------------------------------------------------------------------------
-enum { STEP = 64 }; // floats of a turn of the loop: several cache lines
+enum { STEP = 64 }; // floats per turn of the loop: several cache lines
 
 typedef struct Stream {
     Arrays arrays;
@@ -133,7 +133,7 @@ static double pace_of_size(int threads, int n, double seconds) {
 }
 
 void ceilings_products(int threads, double seconds, double best[CEILINGS_SIZES]) {
-    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // the threads are ours
+    if (openblas_get_num_threads() != 1) openblas_set_num_threads(1); // we start our own threads
     for (int i = 0; i < CEILINGS_SIZES; i++)
         best[i] = fmax(best[i], pace_of_size(threads, ceilings_sizes[i], seconds / CEILINGS_SIZES));
 }

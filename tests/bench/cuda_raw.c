@@ -1,4 +1,4 @@
-// cuda_raw.c -- opens the library that holds CudaRaw. What is in it: tests/plugins/cuda_raw.c.
+// cuda_raw.c -- opens the library that holds CudaRaw, tests/plugins/cuda_raw.c.
 #include "tests/bench/cuda_raw.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// cuda_work.c -- the list of cases, and how each is made ready and run.
+// cuda_work.c -- the list of cases, and how each is prepared and run.
 #include "tests/bench/cuda_work.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static Shape matrix(const CudaSubject *s) { return SHAPE(s->sizes->rows, s->size
 
 static void make_matrix(CudaSubject *s) { ours_op_new(&s->op, matrix(s), false); }
 static void make_matrices(CudaSubject *s) { ours_op_new(&s->op, matrix(s), true); }
-static void make_row(CudaSubject *s) { // beside the matrix
+static void make_row(CudaSubject *s) { // besides the matrix
     ours_op_new(&s->op, matrix(s), false);
     s->op.b = tensor_uniform_new(SHAPE(s->sizes->columns), -1.0f, 1.0f);
 }
@@ -38,7 +38,7 @@ STEP(softmax, tensor_softmax(s->op.a, 1))
 STEP(cross_entropy, tensor_cross_entropy(s->op.a, s->labels))
 
 // ---- the optimizer -----------------------------------------------------------------------------
-// One weight of that size, with a gradient.
+// One weight of the matrix's size, with a gradient.
 static void make_weight(CudaSubject *s) {
     s->net.model = linear_new(s->sizes->columns, s->sizes->rows, false);
     s->net.optimizer = optimizer_new(s->net.model, optimizer_defaults(OPTIMIZER_ADAMW));
@@ -59,7 +59,7 @@ static void make_net(CudaSubject *s) {
     ours_net_new(&s->net, (int64_t[]){784, 512, 256, 10}, 4, s->sizes->batch,
                  optimizer_defaults(OPTIMIZER_ADAM));
 }
-// PyTorch's five lines; nobody looks at the loss.
+// PyTorch's five lines; nobody reads the loss.
 STEP(net, optimizer_zero_grad(s->net.optimizer);
      autograd_backward(loss_cross_entropy(layer_forward(s->net.model, s->net.x), s->net.labels));
      optimizer_step(s->net.optimizer))

@@ -1,6 +1,5 @@
 // hand.c -- a perceptron by hand: forward, backward and update over cblas, split over the pool at
-// the same sizes as the engine splits (tensor/gemm.c, tensor/cpu.c), so that only the engine
-// differs.
+// the same sizes as in the engine (tensor/gemm.c, tensor/cpu.c), so that only the engine differs.
 #include "tests/bench/hand.h"
 
 #include <cblas.h>
@@ -13,9 +12,9 @@ void openblas_set_num_threads(int n);
 
 enum {
     SMALL_PRODUCT = 2048,     // multiply-adds below which a loop beats a cblas call
-    SPLIT_PRODUCT = 1 << 18,  // from here on two threads beat one
-    SPLIT_ELEMENTS = 1 << 16, // the same for a pass over a matrix,
-    SPLIT_UPDATE = 1 << 15,   // and for the update, which moves more per element
+    SPLIT_PRODUCT = 1 << 18,  // from this size on two threads beat one:
+    SPLIT_ELEMENTS = 1 << 16, // for a pass over a matrix,
+    SPLIT_UPDATE = 1 << 15,   // for the update, which moves more per element
     GRAIN_PRODUCT = 16,
     GRAIN_COLUMNS = 64,
     GRAIN_UPDATE = 1 << 12,
@@ -35,13 +34,13 @@ void hand_parallel(int64_t n, int64_t grain, PoolTask task, void *argument) {
 }
 
 // ---- products ----------------------------------------------------------------------------------
-// c (m, n) = op(a) (m, k) . op(b) (k, n), and what follows it while c is in cache.
+// c (m, n) = op(a) (m, k) . op(b) (k, n), and the passes over c while it is in cache.
 typedef struct Product {
     bool trans_a, trans_b;
     int64_t m, n, k;
     const float *a, *b;
     float *c;
-    const float *bias; // (n): added, then relu if asked; NULL: none
+    const float *bias; // (n): added, then relu if requested; NULL: none
     bool relu;
     const float *mask; // (m, n): c becomes 0 where this relu's output is; NULL: none
 } Product;
@@ -161,7 +160,7 @@ static void sum_columns(void *argument, int64_t begin, int64_t end) {
 static void backward_layer(HandNet *net, int i) {
     int64_t in = net->size[i], out = net->size[i + 1];
     const float *grad = net->grad[i + 1];
-    if (i > 0) // the input of the first layer needs no gradient
+    if (i > 0) // the first layer's input needs no gradient
         product_run((Product){.m = net->batch,
                               .n = in,
                               .k = out,

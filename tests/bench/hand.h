@@ -8,8 +8,8 @@
 
 #include "tensor/pool.h"
 
-// From now on work is split over `pool` (NULL: one thread). With `blas_threads` above 1, OpenBLAS
-// splits the products itself, and the pool everything else. Start with one thread.
+// Splits work over `pool` from now on (NULL: one thread). With `blas_threads` above 1, OpenBLAS
+// splits the products itself, and the pool everything else. The default is one thread.
 void hand_use(Pool *pool, int blas_threads);
 void hand_parallel(int64_t n, int64_t grain, PoolTask task, void *argument);
 
@@ -21,27 +21,27 @@ typedef struct HandNet {
     int64_t size[HAND_LAYERS + 1], batch;
     const int64_t *labels;         // borrowed
     float *value[HAND_LAYERS + 1]; // (batch, size): the input (borrowed), then each layer's output
-    float *grad[HAND_LAYERS + 1];  // of value[i], i >= 1
-    int64_t count;                 // of parameters: per layer weight (out, in), bias (out)
+    float *grad[HAND_LAYERS + 1];  // gradients of value[i], i >= 1
+    int64_t count;                 // number of parameters: per layer weight (out, in), bias (out)
     float *parameters, *gradients, *mean, *square; // (count) each; the last two are Adam's
     bool adam;
     int64_t steps;
     float learning_rate;
-    float loss; // of the last step
+    float loss; // loss of the last step
 } HandNet;
 
 HandNet *hand_net_new(const int64_t *sizes, int n_sizes, int64_t batch, bool adam);
 void hand_net_free(HandNet *net);
 void hand_net_forward(HandNet *net);
-void hand_net_step(HandNet *net); // zeroed gradients, forward, loss, backward, update
+void hand_net_step(HandNet *net); // zeroes gradients; forward, loss, backward, update
 
-// ---- element-wise and by row, y (n) of a (n) and, where it has two inputs, b (n) ----------------
+// ---- element-wise and by row: y (n) from a (n) and, with two inputs, b (n) ----------------------
 typedef struct HandArrays {
-    const float *a, *b, *weight, *bias; // the last two (columns): of a norm
+    const float *a, *b, *weight, *bias; // weight, bias (columns): of a norm
     float *y;
-    int64_t columns; // of rows
+    int64_t columns; // columns of rows
 } HandArrays;
-// Items [begin, end): elements, or rows.
+// Compute items [begin, end): elements, or rows.
 void hand_add(void *arrays, int64_t begin, int64_t end);
 void hand_relu(void *arrays, int64_t begin, int64_t end);
 void hand_gelu(void *arrays, int64_t begin, int64_t end);
@@ -49,7 +49,7 @@ void hand_exp(void *arrays, int64_t begin, int64_t end);
 void hand_softmax(void *arrays, int64_t begin, int64_t end);
 void hand_layer_norm(void *arrays, int64_t begin, int64_t end);
 
-// ---- loops that the perceptron is made of (hand_loops.c) ----------------------------------------
+// ---- loops of the perceptron (hand_loops.c) -----------------------------------------------------
 // c (m, n), rows ldc apart, = a (m) . b (n)
 void hand_outer(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t ldc);
 // y (rows, columns), rows ld apart: y += bias, then relu if asked

@@ -1,8 +1,8 @@
-// hand_loops.c -- the plain loops of the workloads by hand, vectorised as the engine's are.
+// hand_loops.c -- the plain loops of the workloads by hand, vectorised like the engine's.
 #include "tensor/math_activation.h"
 #include "tests/bench/hand.h"
 
-enum { LANES = 16 }; // sums in fixed lanes: a compiler may not reorder them otherwise
+enum { LANES = 16 }; // sums in fixed lanes: otherwise a compiler may not reorder them
 
 MATH_INLINE float sum_of(const float *x, int64_t n) {
     float lane[LANES] = {0};
@@ -15,7 +15,7 @@ MATH_INLINE float sum_of(const float *x, int64_t n) {
     return lane[0];
 }
 
-// By way of integers of the same order, because their maximum may be reordered. (Not for NaN.)
+// Uses integers of the same order, because their maximum may be reordered. (Not for NaN.)
 MATH_INLINE float largest_of(const float *x, int64_t n) {
     int32_t largest = INT32_MIN;
     for (int64_t i = 0; i < n; i++) {

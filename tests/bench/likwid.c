@@ -1,4 +1,4 @@
-// likwid.c -- one command, one line of its output.
+// likwid.c -- runs one command and reads one line of its output.
 #include "tests/bench/likwid.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// limits.c -- small own loops for bandwidth, one product for arithmetic; the best of several.
+// limits.c -- small loops for bandwidth, one product for arithmetic; the best of several runs.
 #include "tests/bench/limits.h"
 
 #include <stdio.h>
@@ -14,9 +14,9 @@
 enum { READ, WRITE, COPY, UPDATE };
 
 typedef struct Traffic {
-    int32_t *from, *to; // to: also where a reader leaves its sum
+    int32_t *from, *to; // to: readers leave their sum there, too
     int64_t count;      // numbers in each
-    int64_t times;      // passes over them, so that a run is long enough for the clock
+    int64_t times;      // passes over them, enough for the clock
     int kind;
 } Traffic;
 
@@ -74,7 +74,7 @@ static double bandwidth(Traffic *traffic, Pool *pool, int kind) {
     return kind == COPY || kind == UPDATE ? 2.0 * best : best;
 }
 
-// One file of what the system knows about a cache of the first core; "" when there is none.
+// One file of the system's description of a cache of the first core; "" if there is none.
 static const char *cache_file(int index, const char *name, char text[32]) {
     char path[96];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
@@ -84,15 +84,15 @@ static const char *cache_file(int index, const char *name, char text[32]) {
     return text;
 }
 
-// What a data cache of that level holds, or a common size when the system does not say. (sysconf is
-// no help: it adds up caches that one core does not reach.)
+// Bytes of a data cache of that level, or a common size if the system does not tell. (sysconf does
+// not help: it adds up caches that one core does not reach.)
 static int64_t cache_bytes(int level, int64_t otherwise) {
     enum { INDICES = 8, KIB = 1024 };
     char text[32];
     for (int i = 0; i < INDICES; i++) {
         if (atoi(cache_file(i, "level", text)) != level) continue;
-        if (cache_file(i, "type", text)[0] == 'I') continue; // of instructions
-        int64_t kib = atoi(cache_file(i, "size", text));     // "32768K"
+        if (cache_file(i, "type", text)[0] == 'I') continue; // a cache for instructions
+        int64_t kib = atoi(cache_file(i, "size", text));     // such as "32768K"
         if (kib > 0) return kib * KIB;
     }
     return otherwise;
@@ -108,7 +108,7 @@ static void measure_bandwidth(Limits *limits, Pool *pool) {
     Traffic traffic = {.from = measure_memory((size_t)level[LIMITS_MEMORY]),
                        .to = measure_memory((size_t)level[LIMITS_MEMORY])};
     for (int i = 0; i < LIMITS_LEVELS; i++) {
-        // A third of a cache each: the two arrays of a copy must both fit in.
+        // A third of a cache each, so that both arrays of a copy fit.
         int64_t bytes = i == LIMITS_MEMORY ? level[i] : level[i] / 3;
         traffic.count = bytes / (int64_t)sizeof(int32_t);
         traffic.times = 1 + ENOUGH / bytes;
@@ -116,7 +116,7 @@ static void measure_bandwidth(Limits *limits, Pool *pool) {
         limits->bytes_per_second[LIMITS_READ][i] = bandwidth(&traffic, pool, READ);
         limits->bytes_per_second[LIMITS_WRITE][i] = bandwidth(&traffic, pool, WRITE);
         limits->bytes_per_second[LIMITS_BOTH][i] = copy > update ? copy : update;
-        limits->copy_bytes_per_second = copy; // that of the last level stays
+        limits->copy_bytes_per_second = copy; // the last level's remains
     }
     free(traffic.from);
     free(traffic.to);
@@ -163,7 +163,7 @@ void limits_measure(Limits *limits, Pool *pool) {
     limits_measure_product(limits, pool);
 }
 
-// ---- what a workload needs at least ------------------------------------------------------------
+// ---- the least time of a workload --------------------------------------------------------------
 static int64_t reuse_distance(RoofWatch *watch, const void *data, int64_t bytes) {
     int64_t distance = INT64_MAX;
     int i = 0;
@@ -180,7 +180,7 @@ static int64_t reuse_distance(RoofWatch *watch, const void *data, int64_t bytes)
     return distance;
 }
 
-// At best each level still holds as much as it can of what was moved since.
+// At best each level still holds as much as it can of the bytes moved since.
 static double operand_seconds(const Limits *limits, int kind, int64_t bytes, int64_t distance) {
     double seconds = 0.0, held = 0.0;
     for (int level = 0; level < LIMITS_LEVELS && held < 1.0; level++) {

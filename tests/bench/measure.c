@@ -1,4 +1,4 @@
-// measure.c -- samples that are long enough for the clock, and what is printed of them.
+// measure.c -- samples that are long enough for the clock, and their text.
 #include "tests/bench/measure.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// peer.c -- the pipe to the Python process: one line asks, one line answers.
+// peer.c -- the pipe to the Python process: one line per request, one line per answer.
 #include "tests/bench/peer.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct {
     double start_seconds, resident_mb;
 } peer;
 
-// Memory that PyTorch frees stays with it: without that it pays for page faults at every step.
+// Makes PyTorch keep the memory that it frees: otherwise it pays for page faults at every step.
 static void become_python(const char *script, int ask, int answer) {
     const char *python = getenv("RIDGEPOINT_PYTHON");
     if (!python || !python[0]) python = "python3";
@@ -33,7 +33,7 @@ static void become_python(const char *script, int ask, int answer) {
 bool peer_start(const char *script) {
     int ask[2], answer[2];
     if (pipe(ask) || pipe(answer)) return false;
-    signal(SIGPIPE, SIG_IGN); // a peer that dies shows as a missing answer
+    signal(SIGPIPE, SIG_IGN); // a dead peer then shows as a missing answer
     double start = measure_now();
     peer.process = fork();
     if (peer.process == 0) {
@@ -70,7 +70,7 @@ double peer_sample(const char *workload, int threads, double seconds) {
 
 void peer_stop(void) {
     if (!peer.ask) return;
-    fclose(peer.ask); // the end of its input ends it
+    fclose(peer.ask); // the end of its input makes it exit
     fclose(peer.answer);
     if (peer.process > 0) waitpid(peer.process, NULL, 0);
     peer.ask = NULL;

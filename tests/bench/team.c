@@ -1,4 +1,4 @@
-// team.c -- threads that meet at a barrier of their own, then do their part and go.
+// team.c -- threads that meet at a barrier of their own, then do their part and end.
 #include "tests/bench/team.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ typedef struct Team {
     int members;
     TeamTask task;
     void *argument;
-    atomic_int waiting; // members that have not arrived
+    atomic_int waiting; // members still missing
 } Team;
 
 typedef struct Member {
@@ -29,7 +29,7 @@ static void take_processor(int processor) {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-// Looks around rather than sleep: who sleeps begins late.
+// Spins instead of sleeping: a sleeping thread would start late.
 static void arrive(Team *team) {
     enum { LOOKS_PER_YIELD = 1024 };
     atomic_fetch_sub(&team->waiting, 1);
@@ -48,7 +48,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-// A processor for each member, or none for any.
+// Assigns a processor to each member, or to none.
 static void share_out(Member members[], int n) {
     cpu_set_t allowed;
     bool enough = sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == n;

@@ -1,5 +1,5 @@
 // test_cuda_machine.c -- the ceilings and the memory of the cuda device, over the fake runtime, and
-// what the program says of them. How they are measured: test_machine_device.c.
+// the program's report of them. test_machine_device.c tests the measuring.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define FAKE(result, name, ...) result (*name)(__VA_ARGS__) = cuda_device_fake(#name)
 #define QUICK "--device cuda --layers 20,30,10 --batch 8 --epochs 0 --iterations 3 --warmup 2"
 
-// As FakeTimes in tests/emulator/fake_runtime.h says: nanoseconds of a kernel; of a copy, and bytes
-// that take one more.
+// From FakeTimes in tests/emulator/fake_runtime.h: nanoseconds of a kernel; of a copy, and the
+// bytes copied in one more nanosecond.
 enum { KERNEL = 5000, COPY = 2000, BYTES = 10, PIECE = 2 << 20, CACHE = 4 << 20 };
 
 // Skips the test unless the emulated plug-in is the one to open.
@@ -27,7 +27,7 @@ static void check_near(double got, double want, const char *what) {
     ck_assert_msg(fabs(got - want) <= 2e-3 * want, "%s: %g instead of %g", what, got, want);
 }
 
-// Of a real GPU, too: RIDGEPOINT_CUDA_PLUGIN names its plug-in.
+// Runs on a real GPU, too: RIDGEPOINT_CUDA_PLUGIN names its plug-in.
 START_TEST(any_card_has_ceilings) {
     Machine machine;
     DeviceMemory before, after;
@@ -49,7 +49,7 @@ START_TEST(any_card_has_ceilings) {
 }
 END_TEST
 
-// A kernel takes as long whatever it does: the largest product and working set are the best.
+// Every kernel takes equally long, so the largest product and working set give the ceilings.
 START_TEST(the_emulated_cards_ceilings_are_what_its_clock_makes_of_them) {
     FAKE(size_t, fake_live_bytes, void);
     Machine machine;
@@ -134,7 +134,7 @@ START_TEST(the_report_judges_and_tells_the_cards_memory) {
     ck_assert_msg(got.status == 0, "%s", got.err);
     ck_assert_msg(strncmp(got.out, "Measured Fake GPU, once; saved in\n", 34) == 0, "%s", got.out);
     program_run_free(&got);
-    got = run(QUICK); // as kept
+    got = run(QUICK); // from the cache
     ck_assert_msg(got.status == 0, "%s", got.err);
     ck_assert_ptr_null(strstr(got.out, "Measured Fake GPU"));
     ck_assert_ptr_nonnull(strstr(got.out, "\nROOFLINE  measured on Fake GPU:\n  "));

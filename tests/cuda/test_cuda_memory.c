@@ -1,5 +1,5 @@
 // test_cuda_memory.c -- memory of the cuda device that runs out or is not cached, over the fake
-// runtime: what is told, what is given back first, and that all goes on afterwards.
+// runtime: the message, the blocks freed first, and that all goes on afterwards.
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static int64_t number_before(const char *text, const char *unit) {
     return strtoll(end, NULL, 10);
 }
 
-// All that the message says adds up, and names layers, the largest first.
+// Checks that the message adds up, and names layers, the largest first.
 static void check_exhausted(size_t limit) {
     const char *text = error_message();
     ck_assert_int_eq(error_status(), STATUS_OUT_OF_MEMORY);
@@ -84,15 +84,15 @@ START_TEST(a_batch_that_is_too_large_is_told_and_a_smaller_one_runs) {
 }
 END_TEST
 
-// What a reduction needs for itself is found room for in the ledger's free blocks, too.
+// A reduction's scratch memory can come from the ledger's free blocks, too.
 START_TEST(scratch_finds_room_in_cached_blocks) {
     FAKE(void, fake_set_memory, size_t);
     FAKE(size_t, fake_live_bytes, void);
     cuda_device_use();
     if (context_ledger()->raw) test_skip("needs the cache");
     Tensor *x = tensor_full_new(SHAPE(1 << 18), 1.0f);
-    tensor_free(tensor_new(SHAPE(1 << 20), DTYPE_FLOAT32)); // 4 MiB, cached
-    fake_set_memory(fake_live_bytes() + 64);                // room for the result, and no more
+    tensor_free(tensor_new(SHAPE(1 << 20), DTYPE_FLOAT32)); // leaves 4 MiB in the cache
+    fake_set_memory(fake_live_bytes() + 64);                // room only for the result
     int64_t cached = context_ledger()->cached_bytes;
     Scope *scope = scope_open();
     Tensor *sum = tensor_sum(x, DIM_ALL, false);

@@ -1,6 +1,6 @@
-// test_cuda_networks.c -- networks of images on the cuda device: a dry run foretells a step there,
-// and a step on the cpu counts and keeps the same. What they compute: test_model_steps.c;
-// transformers, ViT among them: test_cuda_transformers.c.
+// test_cuda_networks.c -- image networks on the cuda device: a dry run predicts a step there, and a
+// step on the cpu counts and saves the same. test_model_steps.c tests results,
+// test_cuda_transformers.c transformers, ViT included.
 #include <string.h>
 
 #include "layers/cost.h"
@@ -9,8 +9,8 @@
 #include "tests/helpers/model_values.h"
 #include "tests/helpers/published.h"
 
-// Of each family one that is small, on images about as small as it takes; those of three colours
-// have one more column than rows.
+// One small network of each family, on images about as small as it takes; colour images have one
+// more column than rows.
 static const struct {
     const char *name;
     int64_t channels, height;
@@ -38,11 +38,11 @@ static ModelRun run_on(Device *device, int which) {
     return run;
 }
 
-// Each device's peak is its dry run's. They peak at moments of their own: workspaces differ.
+// Each device's peak equals its dry run's. The peaks' moments differ, as workspaces do.
 START_TEST(a_step_is_that_of_a_dry_run_and_of_the_cpu) {
     Device *cpu = context_current()->device;
     FAKE(void, fake_set_memory, size_t);
-    fake_set_memory((size_t)2 << 30); // VGG's gradients
+    fake_set_memory((size_t)2 << 30); // room for VGG's gradients
     Device *cuda = cuda_device_use();
     context_set_threads(1);
     ModelRun here = run_on(cpu, _i), there = run_on(cuda, _i);

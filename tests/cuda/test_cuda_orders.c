@@ -1,5 +1,5 @@
 // test_cuda_orders.c -- the cuda device under every order of threads, blocks and streams that the
-// emulator knows, and with so few blocks that loops come to their second round: every op case and
+// emulator knows, and with so few blocks that loops reach their second round: every op case and
 // training leaves the same bits. Where bits differ, a barrier or a wait is missing.
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 
 enum { CASES_A_TEST = 16, STEPS = 20, MOST_KERNELS = 128 };
 
-typedef struct World { // what a run must not depend on
+typedef struct World { // settings that must not change a run
     const char *schedule;
     int streams;                                  // FAKE_LATE ...
-    int blocks;                                   // at most, of kernels that loop; 0: as on a GPU
-    enum { ALWAYS, UNHURRIED, SMALL_CASES } when; // also under a sanitizer; without one; for those
+    int blocks;                                   // most blocks of looping kernels; 0: as on a GPU
+    enum { ALWAYS, UNHURRIED, SMALL_CASES } when; // even with a sanitizer; without; small cases
 } World;
 
-// The first of each number of blocks is what the others of it are compared with. A sum over blocks
-// depends on their number, so with another number the case's tolerance decides.
+// The first world with a number of blocks is the reference for the others with that number. A sum
+// over blocks depends on their number, so across numbers the case's tolerance applies.
 static const World worlds[] = {
     {"forward", FAKE_LATE, 0, ALWAYS},           {"reverse", FAKE_LATE, 0, UNHURRIED},
     {"random:1", FAKE_REVERSED, 0, SMALL_CASES}, {"random:20261121", FAKE_EAGER, 0, SMALL_CASES},
@@ -27,10 +27,10 @@ static const World worlds[] = {
 };
 enum { WORLDS = sizeof(worlds) / sizeof(worlds[0]) };
 
-// The index of the first world after `w` that is visited, or WORLDS.
+// The index of the next world after `w` to visit, or WORLDS.
 static int next_world(int w, bool small) {
     const char *multiplier = getenv("CK_TIMEOUT_MULTIPLIER");
-    bool slow = multiplier && atof(multiplier) > 1.0; // a sanitizer
+    bool slow = multiplier && atof(multiplier) > 1.0; // as under a sanitizer
     do w++;
     while (w < WORLDS && (int)worlds[w].when > (slow ? ALWAYS : small ? SMALL_CASES : UNHURRIED));
     return w;
@@ -53,14 +53,14 @@ static void enter(const World *world) {
     fake_set_streams(world->streams);
 }
 
-// No cache: every result lies in memory that was NaN before.
+// Without a cache every result lies in memory that was NaN before.
 static Device *open_device(void) {
     setenv("RIDGEPOINT_ALLOC", "raw", 1);
     return cuda_device_use();
 }
 
 // ---- op cases ----------------------------------------------------------------------------------
-// Once more with all that ops wrote, to name the op.
+// Runs again, keeping the results of all ops, to name the op that differs.
 static void tell_difference(const OpCase *self, Device *device, const World *a, const World *b,
                             const char *what) {
     char values[256];
@@ -129,7 +129,7 @@ START_TEST(training_leaves_the_same_bits_in_every_order) {
 END_TEST
 
 // ---- second rounds -----------------------------------------------------------------------------
-typedef struct Kernel { // EmulatorKernel of emulator.h
+typedef struct Kernel { // as EmulatorKernel of emulator.h
     const char *name;
     unsigned blocks;
 } Kernel;
@@ -152,9 +152,9 @@ static void run_case(int index, Device *device) {
     outcome_free(outcome_of_case(&self, device, false));
 }
 
-// A kernel that loops over blocks takes as few as it is given. The values of such runs are compared
-// above; here it is seen that the table has a case for each that is large enough, and that most of
-// them do loop: of each kernel the first such case runs once more, with one block.
+// A kernel that loops over blocks works with any number of them. The tests above compare the values
+// of such runs. This test checks that the table has a large enough case for each kernel, and that
+// most do loop: the first such case of each kernel runs again with one block.
 START_TEST(every_kernel_has_a_case_of_several_blocks_and_most_make_do_with_one) {
     harness_allow(4); // all cases of all ops: 18 seconds, and growing
     FAKE(int, emulator_kernels, Kernel *, int);

@@ -1,5 +1,5 @@
-// test_cuda_product.c -- products on cuda against the cpu: every transpose flag, storage order, and
-// way that batches broadcast, with sizes 0 and 1 among them. Larger ones are in test_cuda.c.
+// test_cuda_product.c -- products on cuda compared with the cpu: every transpose flag, storage
+// order, and way to broadcast batches, with sizes 0 and 1 among them. test_cuda.c has larger ones.
 #include <stdlib.h>
 
 #include "tensor/ops.h"
@@ -33,7 +33,7 @@ static const int64_t sizes[][3] = {{2, 3, 4}, {1, 5, 3}, {4, 1, 3}, {3, 4, 1},  
                                    {3, 2, 0}, {0, 3, 2}, {2, 0, 3}, {17, 9, 33}};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-// A (..., rows, columns) tensor; `turned`: stored with its last two dims swapped.
+// A (..., rows, columns) tensor; `turned`: its last two dims are stored swapped.
 static Tensor *operand_new(Shape lead, int64_t rows, int64_t columns, bool turned) {
     Shape shape = lead;
     int64_t numel = 1;
@@ -47,7 +47,7 @@ static Tensor *operand_new(Shape lead, int64_t rows, int64_t columns, bool turne
     return t;
 }
 
-// Bits of `order`: a's and b's flag, and whether a and b are views of what is stored transposed.
+// Bits of `order`: a's and b's transpose flag, and whether a and b are views of transposed storage.
 static Tensor *product_in_scope(const Batches *lead, const int64_t size[3], unsigned order,
                                 Tensor *operands[2]) {
     int64_t m = size[0], n = size[1], k = size[2];
@@ -90,7 +90,7 @@ static void check_product(Device *device, const Batches *lead, const int64_t siz
     free(got);
 }
 
-START_TEST(every_order_and_size_gives_the_cpus_product) { // of one way to broadcast
+START_TEST(every_order_and_size_gives_the_cpus_product) { // for one way to broadcast
     Device *device = cuda_device_use();
     for (int i = 0; i < SIZES; i++)
         for (unsigned order = 0; order < ORDERS; order++)
@@ -98,7 +98,7 @@ START_TEST(every_order_and_size_gives_the_cpus_product) { // of one way to broad
 }
 END_TEST
 
-// A part of a larger matrix: rows further apart than they are long.
+// A part of a larger matrix: its rows lie further apart than they are long.
 START_TEST(a_part_of_a_matrix_is_read_where_it_lies) {
     Device *devices[] = {device_cpu(), cuda_device_use()};
     float values[2][3 * 4];
@@ -118,7 +118,7 @@ START_TEST(a_part_of_a_matrix_is_read_where_it_lies) {
 }
 END_TEST
 
-// Four neighbours at once, where the size and every pointer allow it; here a pointer does not.
+// The kernel adds four neighbours at once if size and pointers allow it; here a pointer does not.
 START_TEST(a_bias_at_an_odd_address_is_added_right) {
     Device *devices[] = {device_cpu(), cuda_device_use()};
     float values[2][3 * 8];
@@ -141,7 +141,7 @@ START_TEST(a_bias_at_an_odd_address_is_added_right) {
 }
 END_TEST
 
-// An op of a program's own, which the device has no formula of.
+// An op defined by the program, for which the device has no formula.
 static void cube_row(const float *x, float *y, int64_t n, const OpParams *params) {
     (void)params;
     for (int64_t i = 0; i < n; i++) y[i] = x[i] * x[i] * x[i];

@@ -1,5 +1,5 @@
-// test_cuda_profile.c -- what a profile and a session say of a device with a time of its own, on
-// one clock of host and emulated device, so that figures are exact. The stamps: test_cuda_stamps.c.
+// test_cuda_profile.c -- profiles and sessions on a device with a time of its own, on one clock of
+// host and emulated device, so that figures are exact. test_cuda_stamps.c tests the stamps.
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void check_seconds(double seconds, int64_t nanoseconds, const char *what)
 }
 
 // ---- exact figures -----------------------------------------------------------------------------
-// Launching takes the host 300 ns an op, and it is far ahead; or 9000, and the device waits for it.
+// With 300 ns per launch the host is far ahead of the device; with 9000 ns the device waits for it.
 static const int64_t hosts[] = {300, 9000};
 
 START_TEST(each_op_takes_what_the_device_works_for_it) {
@@ -68,7 +68,7 @@ START_TEST(a_step_takes_what_the_slower_of_the_two_takes) {
     double host = 1e-9 * (double)(hosts[_i] * task.launches);
     ck_assert_msg(step > fmax(device, host) - 1e-6 && step < fmax(device, host) + 10e-6, "%g",
                   step);
-    // The end of a phase is the device's: forward of it is all that it did until then.
+    // A phase ends on the device: forward's time is all that the device did until then.
     static const ReportPhase three[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     for (int i = 0; i < 3; i++) phases += latency_median(&totals[three[i]].latency);
     ck_assert_msg(fabs(phases - step) < 1e-6, "%g of %g", phases, step);
@@ -77,7 +77,7 @@ START_TEST(a_step_takes_what_the_slower_of_the_two_takes) {
     ck_assert_int_eq(profile.launches, task.launches);
     check_seconds(latency_median(&profile.launch), hosts[_i], "a launch");
     ck_assert_int_eq(profile.launch.count, SAMPLES);
-    // x and labels, 140 and 40 bytes at 10 a nanosecond.
+    // x and labels: 140 and 40 bytes, at 10 bytes per nanosecond.
     ck_assert_int_eq(profile.batch_copy_bytes, 140 + 40);
     check_seconds(latency_median(&profile.batch_copy), 2 * CUDA_COPY + 14 + 4, "the batch");
     ck_assert(isfinite(profile.overhead_fraction) && profile.overhead_fraction >= 0.0);
@@ -86,7 +86,7 @@ START_TEST(a_step_takes_what_the_slower_of_the_two_takes) {
 }
 END_TEST
 
-// Its phases are marked by the device as they take turns, forward and backward of each batch.
+// The device marks the phases in turn, forward and backward of each batch.
 START_TEST(a_step_of_three_batches_has_three_forwards_of_time) {
     CudaTask task;
     Profile one, three;
@@ -146,7 +146,7 @@ START_TEST(a_batch_that_takes_longer_to_carry_than_to_learn_from_is_transfer_bou
     ck_assert_msg(profile_task(&task, options, &profile) == 0, "%s", error_message());
     const ProfilePhase *step = &profile.totals[REPORT_STEP];
     ck_assert_int_eq(step->roofline.bound == BOUND_TRANSFER, _i);
-    ck_assert_double_eq_tol(step->roofline.roof_fraction, // of the step itself
+    ck_assert_double_eq_tol(step->roofline.roof_fraction, // of the step's own time
                             step->roofline.roof_seconds / step->latency.statistics.median, 1e-12);
     FILE *file = open_memstream(&text, &size);
     explain_totals(&profile, file);
@@ -177,7 +177,7 @@ START_TEST(the_report_tells_in_80_columns) {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         ck_assert_uint_le(strcspn(line, "\n"), REPORT_WIDTH);
     free(text);
-    // Wide figures take a second line.
+    // Large figures take a second line.
     profile.launches = 123456;
     profile.batch_copy_bytes = INT64_C(123456789012);
     file = open_memstream(&text, &size);
@@ -251,7 +251,7 @@ START_TEST(a_sessions_rows_have_the_devices_time_and_copies) {
     for (int64_t i = 0; i < task.n_ops; i++) work += task.work[i];
     double ops = device_seconds_of(&summary, EVENT_OP, &calls);
     ck_assert_int_eq(calls, STEPS * task.n_ops);
-    // Each may have waited for its launch, for a reading of the clock at most.
+    // Each op may also have waited for its launch, at most for one reading of the clock.
     double least = 1e-9 * CUDA_KERNEL * STEPS * (double)work;
     ck_assert(ops >= least - 1e-12 && ops <= least + 1e-9 * (double)(calls * CUDA_READING));
     double copies = device_seconds_of(&summary, EVENT_COPY, &calls);
@@ -266,7 +266,7 @@ START_TEST(a_sessions_rows_have_the_devices_time_and_copies) {
 }
 END_TEST
 
-// There is one set of stamps: whoever comes second is told, and the first goes on.
+// There is only one set of stamps: a second user gets an error, and the first goes on.
 START_TEST(two_cannot_have_the_stamps_at_once) {
     CudaTask task;
     Profile profile;

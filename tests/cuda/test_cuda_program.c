@@ -1,6 +1,5 @@
-// test_cuda_program.c -- ./profile_mlp on machines whose GPU cannot be used, over the fake runtime:
-// one line that says why, wherever it is asked for. What the device itself says:
-// test_cuda_device.c.
+// test_cuda_program.c -- ./profile_mlp on machines with an unusable GPU, over the fake runtime: one
+// line with the reason, for every way to ask for cuda. test_cuda_device.c tests the device itself.
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +63,7 @@ START_TEST(a_gpu_that_can_be_used_is_described) {
 }
 END_TEST
 
-// Ceilings of a card with hardly any memory left are not guessed: they can be given.
+// Ceilings of a card with hardly any memory left are not guessed, but can be given.
 START_TEST(a_card_too_full_to_be_measured_can_be_given_ceilings) {
     cuda_device_fake("fake_reset");
     setenv("RIDGEPOINT_FAKE_CUDA_MEMORY", "45000000", 1);

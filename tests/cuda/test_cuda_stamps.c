@@ -1,6 +1,6 @@
 // test_cuda_stamps.c -- time stamps, holding and ranges of the cuda device, over the fake runtime,
-// whose kernels take 5000 ns and copies 2000 and one per 10 bytes. What profiles make of them:
-// test_cuda_profile.c.
+// whose kernels take 5000 ns and copies 2000 ns plus one per 10 bytes. test_cuda_profile.c tests
+// their use in profiles.
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static Status take_two(Device *device, int64_t times[2]) {
 }
 
 // ---- times -------------------------------------------------------------------------------------
-// Each row of work between two stamps, and what the fake clock says it takes.
+// Each row is work between two stamps, and its time on the fake clock.
 static void run_nothing(Tensor *x) { (void)x; }
 static void run_relu(Tensor *x) { tensor_relu(x); }
 static void run_three(Tensor *x) { tensor_relu(tensor_relu(tensor_relu(x))); }
@@ -60,7 +60,7 @@ START_TEST(stamps_tell_what_lies_between_to_the_nanosecond) {
     for (int i = 0; i < WORKS; i++)
         ck_assert_msg(times[i + 1] - times[i] == works[i].nanoseconds, "%d: %lld ns", i,
                       (long long)(times[i + 1] - times[i]));
-    // On the host's clock: the base lies in the middle of a reading.
+    // On the host's clock the base lies in the middle of a reading.
     ck_assert_int_eq(times[0], before + READING / 2);
     scope_close(scope);
     tensor_free(x);
@@ -68,7 +68,7 @@ START_TEST(stamps_tell_what_lies_between_to_the_nanosecond) {
 }
 END_TEST
 
-// A float of milliseconds has 24 bits: a quarter of an hour from the base it is 60 us coarse.
+// A float of milliseconds has 24 bits: a quarter of an hour after the base its steps are 60 us.
 START_TEST(a_quarter_of_an_hour_later_stamps_are_as_fine) {
     Device *device = cuda_device_use();
     cuda_clock_use(READING);
@@ -90,8 +90,7 @@ START_TEST(a_quarter_of_an_hour_later_stamps_are_as_fine) {
 }
 END_TEST
 
-// The host takes 700 ns to launch: an idle device passes the first stamp before the kernel is
-// there.
+// The host takes 700 ns to launch: an idle device passes the first stamp before the kernel arrives.
 START_TEST(held_back_a_device_does_not_wait_for_launches) {
     Device *device = cuda_device_use();
     struct FakeTimes {
@@ -138,7 +137,7 @@ START_TEST(stamps_that_are_not_there_are_refused) {
     ck_assert_int_eq(device->stamps_read(device, 3, times), STATUS_STATE);
     expect_error(STATUS_STATE, "time stamp 2 of 3 was never taken");
     ck_assert_int_eq(device->stamps_read(device, 2, times), STATUS_OK);
-    ck_assert_int_eq(device->stamps_reserve(device, 2), STATUS_OK); // forgets
+    ck_assert_int_eq(device->stamps_reserve(device, 2), STATUS_OK); // drops earlier stamps
     ck_assert_int_eq(device->stamps_read(device, 1, times), STATUS_STATE);
     expect_error(STATUS_STATE, "never taken");
     ck_assert_int_eq(device->stamps_read(device, 0, times), STATUS_OK);
@@ -176,7 +175,7 @@ START_TEST(any_call_may_fail_and_the_next_stamps_are_right) {
         int64_t before = calls("any");
         Status status = take_two(device, times);
         if (!status && calls("any") < before + n) break;
-        if (!status) continue; // what failed was never needed
+        if (!status) continue; // the failed call was not needed
         failures++;
         const char *text = error_message();
         ck_assert_msg(strstr(text, "at cuda/events.c:") && strstr(text, " HINT: "), "%s", text);
@@ -255,7 +254,7 @@ START_TEST(a_tool_sees_a_range_around_each_op) {
     fail_once("cudaLaunchKernel", calls("cudaLaunchKernel") + 1, ILLEGAL_ADDRESS);
     ck_assert_ptr_null(tensor_relu(y));
     error_clear();
-    ck_assert_int_eq(depth(), 0); // also of an op that failed
+    ck_assert_int_eq(depth(), 0); // even for an op that failed
     scope_close(scope);
     tensor_free(x);
 }

@@ -1,6 +1,6 @@
-// test_cuda_support.c -- writes cuda/SUPPORT.md, which ops leave the CPU's bits on cuda, and as a
-// test says whether the committed file is still true. Over a GPU's plug-in it writes the GPU's
-// column, over the emulated one the emulator's, and leaves the other as it is:
+// test_cuda_support.c -- writes cuda/SUPPORT.md, the list of ops whose results on cuda have the
+// CPU's bits, and as a test checks that the committed file is still true. With a GPU's plug-in it
+// writes the GPU's column, with the emulated one the emulator's, and keeps the other:
 //
 //     [RIDGEPOINT_CUDA_PLUGIN=...] build/normal/tests/test_cuda_support --write
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct Support {
 } Support;
 
 // ---- measuring ---------------------------------------------------------------------------------
-// Products come from a BLAS, whose order of adding is its own and differs between machines.
+// Products come from a BLAS, whose order of summation is its own and differs between machines.
 static bool is_product(const Op *op) { return op->story && op->story->factors; }
 
 static bool same_bits(const Outcome *a, const Outcome *b, int record) {
@@ -30,11 +30,11 @@ static bool same_bits(const Outcome *a, const Outcome *b, int record) {
     return memcmp(a->written + of_a->begin, b->written + of_b->begin, bytes) == 0;
 }
 
-// An op that met other inputs is not to blame for other results; nor is it known to leave the same
-// bits, if that happened to the most that it ever wrote.
-typedef struct Verdict { // of an op, over all cases
+// An op with other inputs is not judged by its other results; nor do its bits count as equal if
+// that happened to the largest result that it ever wrote.
+typedef struct Verdict { // on an op, over all cases
     bool ran, differs;
-    size_t judged, met; // bytes: the most that it wrote from the same inputs, and from any
+    size_t judged, met; // bytes of its largest result with equal inputs, and with any
 } Verdict;
 
 static void judge(const Outcome *cuda, const Outcome *cpu, Verdict verdicts[OP_COUNT]) {
@@ -95,7 +95,7 @@ static void take_cells(Support *self, const char *line) {
     }
 }
 
-// What it says of each op, and its text; yours. An op that it does not name was not run.
+// Reads the file's word on each op; returns the text. An op that the file omits did not run.
 static char *read_file(Support *self) {
     char *text = NULL, line[1024];
     size_t size = 0;
@@ -146,7 +146,7 @@ static char *text_new(const Support *self) {
 
 START_TEST(the_committed_file_is_true) {
     Support support;
-    cuda_device_fake("fake_calls"); // skips on a GPU, of which the file may say nothing yet
+    cuda_device_fake("fake_calls"); // skips on a GPU, which the file may not cover yet
     char *committed = read_file(&support);
     measure(&support);
     char *text = text_new(&support);

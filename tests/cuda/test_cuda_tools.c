@@ -1,6 +1,6 @@
-// test_cuda_tools.c -- what runs on a real GPU only, tried without one: tests/tools/on_gpu and
-// bench_cuda, with the emulated plug-in in place of the GPU's and a script in place of
-// compute-sanitizer. Nothing is said about speed.
+// test_cuda_tools.c -- programs for a real GPU, run without one: tests/tools/on_gpu and bench_cuda,
+// with the emulated plug-in instead of the GPU's and a script instead of compute-sanitizer. Speed
+// is not tested.
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,20 +14,20 @@
 
 #define ON_GPU "tests/tools/on_gpu"
 
-// Passes on what it is given, and notes it; finds an error with the tool that FIND names.
+// Logs its arguments and runs them; reports an error for the tool that FIND names.
 static const char sanitizer[] = "#!/bin/sh\n"
                                 "echo \"$CK_FORK $RIDGEPOINT_ALLOC $*\" >>\"$0.log\"\n"
                                 "[ \"$2\" != \"${FIND:-}\" ] || exit 1\n"
                                 "shift 6\n"
                                 "exec \"$@\"\n";
 
-typedef struct Place { // of what a test needs
+typedef struct Place { // paths that a test needs
     char folder[64], sanitizer[96], log[128];
-    char build[96]; // a link to the folder of the build, whose own name may have blanks
+    char build[96]; // a link to the build's folder, whose own name may contain blanks
     char plugin[160], program[160];
 } Place;
 
-// Skips where there is no emulated plug-in. The programs it runs try one test each.
+// Skips without an emulated plug-in. The programs that it runs try one test each.
 static Place place_new(void) {
     Place place = {.folder = "/tmp/test_cuda_tools_XXXXXX"};
     cuda_device_fake("fake_calls");
@@ -144,7 +144,7 @@ static ProgramRun bench(const Place *place, const char *options) {
     return on_gpu("bench", place->plugin, program, more);
 }
 
-// Each with its least share of the speed, the sizes and the rivals that PyTorch is not.
+// Each benchmark has its least share of the speed, its sizes, and its rivals other than PyTorch.
 START_TEST(the_benchmark_runs_and_its_status_is_that_of_its_gates) {
     Place place = place_new();
     ProgramRun run = bench(&place, "--smoke --gates 0");

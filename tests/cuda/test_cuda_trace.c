@@ -1,5 +1,5 @@
-// test_cuda_trace.c -- a trace of host and emulated device on one clock: what is on which track,
-// how long to the nanosecond, which arrows. TRACE_FILE=trace.json leaves one for tools/check_trace.
+// test_cuda_trace.c -- a trace of host and emulated device on one clock: the tracks, the lengths to
+// the nanosecond, the arrows. TRACE_FILE=trace.json leaves one for tools/check_trace.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static Document document_new(const char *path) {
     return document;
 }
 
-// Steps of the task, each after its batch was carried and held back so that the device never waits.
+// Traces steps, each after its batch was copied, with the queue held back: the device never waits.
 static Document trace_task(CudaTask *task, int64_t most_events) {
     char path[] = "/tmp/test_cuda_trace_XXXXXX";
     close(mkstemp(path));
@@ -85,7 +85,7 @@ static Document trace_task(CudaTask *task, int64_t most_events) {
 static bool is_device(const Slice *slice) { return slice->process == 2; }
 
 // ---- slices ------------------------------------------------------------------------------------
-// The device's: for each step a copy, and each op that is no view, for as long as it works for it.
+// The device has a slice for each step's copy, and for each op except views, as long as its work.
 START_TEST(the_stream_has_each_op_in_order_for_as_long_as_it_took) {
     CudaTask task;
     cuda_task_start(&task, HOST);
@@ -113,8 +113,8 @@ START_TEST(the_stream_has_each_op_in_order_for_as_long_as_it_took) {
 }
 END_TEST
 
-// Each of the device's slices has one launch, which lies in the op's slice and is as long, and
-// begins after it: the launch does not wait for its end.
+// Each slice of the device has one launch, which fills the op's slice. The device's slice begins
+// after the launch, which does not wait for its end.
 START_TEST(each_launch_lies_in_its_op_and_before_what_it_launched) {
     CudaTask task;
     cuda_task_start(&task, HOST);
@@ -138,7 +138,7 @@ START_TEST(each_launch_lies_in_its_op_and_before_what_it_launched) {
         bool copy = strcmp(done->category, "gpu_memcpy") == 0;
         ck_assert_str_eq(launch->name, copy ? "cudaMemcpyAsync" : "cudaLaunchKernel");
         ck_assert_str_eq(launch->category, "cuda_runtime");
-        // Only a reading of the clock, and with a copy the wait for its slot, not the work.
+        // A launch takes a reading of the clock; a copy waits for its slot, too, not for the work.
         ck_assert_int_eq(launch->end - launch->begin, (copy ? 0 : HOST) + CUDA_READING);
         ck_assert_int_gt(done->begin, launch->begin);
         launches++;
@@ -150,7 +150,7 @@ START_TEST(each_launch_lies_in_its_op_and_before_what_it_launched) {
 END_TEST
 
 // ---- arrows ------------------------------------------------------------------------------------
-// The ends of an arrow stand where the slice before them begins.
+// An arrow's ends lie at the beginnings of the slices before them.
 START_TEST(an_arrow_leads_from_each_launch_to_its_work) {
     static const int64_t most[] = {0, 40, 41, 42, 43, 60, 3};
     CudaTask task;
@@ -188,7 +188,7 @@ START_TEST(what_is_left_out_is_counted) {
     Document all = trace_task(&task, 0), some = trace_task(&task, 50);
     json_t *other = json_object_get(some.root, "otherData");
     int launches = 0, kept = 0;
-    for (int i = 0; i < all.n; i++) launches += all.slices[i].category[1] == 'u'; // cuda_runtime
+    for (int i = 0; i < all.n; i++) launches += all.slices[i].category[1] == 'u'; // "cuda_runtime"
     for (int i = 0; i < some.n; i++) kept += some.slices[i].category[1] != 'u';
     ck_assert_int_eq(kept, 50);
     ck_assert_int_eq(json_integer_value(json_object_get(other, "dropped_events")),

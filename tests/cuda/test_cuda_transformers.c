@@ -1,6 +1,6 @@
 // test_cuda_transformers.c -- small transformers on the cuda device: a step of each gives the
-// references' numbers, and both devices count and keep the same; a sequence in pieces, with a
-// cache, gives the logits of the whole.
+// references' numbers, and both devices have the same counts and saved bytes; a sequence in pieces,
+// with a cache, gives the logits of the whole.
 #include "layers/cost.h"
 #include "layers/kv_cache.h"
 #include "tensor/ops.h"

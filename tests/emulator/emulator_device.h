@@ -1,7 +1,6 @@
-// emulator_device.h -- what CUDA gives to device code and its headers do not declare for g++:
-// thread indices, barriers, shuffles, integer atomics, a few functions. Missing on purpose:
-// approximate mathematics (__expf), float atomics and __activemask, whose results are not
-// reproducible.
+// emulator_device.h -- CUDA's device functions that its headers do not declare for g++: thread
+// indices, barriers, shuffles, integer atomics, a few functions. Missing on purpose: approximate
+// mathematics (__expf), float atomics and __activemask, whose results are not reproducible.
 #ifndef TESTS_EMULATOR_EMULATOR_DEVICE_H
 #define TESTS_EMULATOR_EMULATOR_DEVICE_H
 
@@ -12,29 +11,29 @@
 
 #include <cuda_runtime.h>
 
-// One variable for all threads, found by the linker script shared.ld under this tag. `used`: else
-// the compiler takes what no kernel writes for a constant zero.
+// One variable for all threads, found by the linker script shared.ld under this tag. `used`,
+// because otherwise the compiler takes a variable that no kernel writes for a constant zero.
 #undef __shared__
 #define __shared__ static __attribute__((abi_tag("shared"), used))
 #undef __launch_bounds__
 #define __launch_bounds__(...)
 
-// Of the thread that runs; nobody else writes them.
+// Indices of the running thread; only the emulator writes them.
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 static const int warpSize = 32;
 
-// Where a call stands in the source: default arguments, so that kernels are written as for nvcc.
+// The place of a call in the source, as default arguments, so that kernels are written as for nvcc.
 #define EMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 // ---- barriers, shuffles, votes -----------------------------------------------------------------
 struct EmulatorMeeting { // lanes of a warp wait for each other and exchange values
-    const char *name;    // "__shfl_sync"
+    const char *name;    // such as "__shfl_sync"
     const char *file;
     int line;
-    unsigned lanes; // who takes part
-    uint64_t value; // that this lane brings
-    int source;     // the lane whose value it takes; ALL_VOTES: a bit for each that brings non-zero
+    unsigned lanes; // the lanes that take part
+    uint64_t value; // this lane's value
+    int source;     // lane whose value is returned; ALL_VOTES: a bit for each non-zero value
 };
 enum { ALL_VOTES = -1 };
 uint64_t emulator_meet(const EmulatorMeeting &meeting);
@@ -67,7 +66,7 @@ static inline T emulator_shuffle(const char *name, const char *file, int line, u
     return value;
 }
 
-// Each `width` lanes are a segment of their own; a source outside of it gives the lane's own value.
+// Each `width` lanes form a segment; for a source outside of it a lane gets its own value.
 template <class T>
 static inline T __shfl_sync(unsigned lanes, T value, int source, int width = 32, EMULATOR_HERE) {
     int begin = emulator_lane() & -width;
@@ -88,7 +87,7 @@ static inline T __shfl_down_sync(unsigned lanes, T value, unsigned delta, int wi
     return emulator_shuffle("__shfl_down_sync", file, line, lanes, value,
                             delta > unsigned(after) ? lane : lane + int(delta));
 }
-// Also from an earlier segment, but not from a later one: as the instruction does it.
+// The source may lie in an earlier segment, but not in a later one, as on a GPU.
 template <class T>
 static inline T __shfl_xor_sync(unsigned lanes, T value, int mask, int width = 32, EMULATOR_HERE) {
     int lane = emulator_lane(), source = lane ^ mask, last = lane | (width - 1);
@@ -100,7 +99,7 @@ static inline T __shfl_xor_sync(unsigned lanes, T value, int mask, int width = 3
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
 
-// ---- integer atomics: they return what was there before ----------------------------------------
+// ---- integer atomics: they return the old value ------------------------------------------------
 #define EMULATOR_ATOMIC(T, name, updated)                                                          \
     static inline T name(T *address, T value) {                                                    \
         T old = *address;                                                                          \

@@ -40,72 +40,72 @@ extern "C" {
 void fake_reset(void);
 
 // ---- the machine -------------------------------------------------------------------------------
-void fake_set_memory(size_t bytes); // of all devices together; 1 GiB
-void fake_set_devices(int count);   // 1; without any every call is cudaErrorNoDevice (100)
-// What every call returns: 35 without a driver, 34 for the stub library; 0: it works. From 1000 on
-// the CUDA that the driver is for: 12020 is 12.2, and every call returns 35 if that is too old.
+void fake_set_memory(size_t bytes); // of all devices together; default 1 GiB
+void fake_set_devices(int count);   // default 1; with 0 every call is cudaErrorNoDevice (100)
+// The error of every call: 35 without a driver, 34 for the stub library; 0: it works. From 1000 on
+// the CUDA version of the driver: 12020 is 12.2, and every call returns 35 if that is too old.
 void fake_set_driver(int error);
 
 // ---- streams -----------------------------------------------------------------------------------
 typedef enum FakeOrder {
     FAKE_LATE,     // as late as possible; cudaDeviceSynchronize runs the oldest stream first
-    FAKE_REVERSED, // the same with the newest stream first
+    FAKE_REVERSED, // likewise, with the newest stream first
     FAKE_EAGER,    // at once, before the call that queues it returns
 } FakeOrder;
 void fake_set_streams(FakeOrder order);
-// How often a query of unfinished work says cudaErrorNotReady before it does the work; 2.
+// The number of queries of unfinished work that say cudaErrorNotReady before it is done; default 2.
 void fake_set_polls(int polls);
 
 // ---- the clock ---------------------------------------------------------------------------------
-// Nothing takes time but work on streams: kernels and cuBLAS calls `kernel` nanoseconds (5000),
-// copies and memsets `copy` (2000) plus one per `bytes` bytes (10, which is 10 GB/s), rounded up,
-// and functions of the host `host` (0).
+// Only work on streams takes time: kernels and cuBLAS calls `kernel` nanoseconds (5000), copies and
+// memsets `copy` (2000) plus one per `bytes` bytes (10, which is 10 GB/s), rounded up; and
+// functions of the host take `host` (0).
 typedef struct FakeTimes {
     int64_t kernel, copy, bytes, host;
 } FakeTimes;
 void fake_set_times(FakeTimes times);
 // Nanoseconds since fake_reset as the host sees them: the end of the latest work it waited for.
 int64_t fake_clock(void);
-// The host is busy for so long; what it queues afterwards is queued later.
+// Keeps the host busy; work that it queues afterwards is queued later.
 void fake_pass(int64_t nanoseconds);
 
 // ---- failures ----------------------------------------------------------------------------------
-// The call number `from` (1 is the first since fake_reset) of a function and all after it return
-// `error`, a cudaError_t or for a cublas function a cublasStatus_t. A call that failed on request
-// has done nothing, except that one that releases has released. Three more names: cudaLaunchKernel
-// is a launch that is refused, "kernel" a kernel that dies while it runs, and "any" counts the
-// calls of all CUDA functions and launches (those of cuBLAS have other codes).
+// Call number `from` (1 is the first since fake_reset) of a function and all later ones return
+// `error`, a cudaError_t or for a cublas function a cublasStatus_t. A requested failure has no
+// effect, except that a releasing function does release. Three more names: cudaLaunchKernel is a
+// launch that is refused, "kernel" a kernel that dies while it runs, and "any" counts the calls of
+// all CUDA functions and launches (those of cuBLAS have other codes).
 void fake_fail(const char *function, int64_t from, int error);
 void fake_fail_once(const char *function, int64_t call, int error);
-void fake_fail_never(void); // forgets both
+void fake_fail_never(void); // cancels both
 int64_t fake_calls(const char *function);
-// Writes the names of the first `most` functions that were ever called, "cudaLaunchKernel",
-// "kernel" and "any" among them, in no order; returns how many there are. Valid until fake_reset.
+// Writes the names of the first `most` functions ever called, including "cudaLaunchKernel",
+// "kernel" and "any", in no order; returns the number of all. Valid until fake_reset.
 int fake_functions(const char **names, int most);
 
-// ---- what is wrong -----------------------------------------------------------------------------
+// ---- errors ------------------------------------------------------------------------------------
 const char *fake_last_fault(void); // a sentence about the latest error; "" when there was none
-// Makes an error pending as if a kernel had met it: for the emulator. Inside running work it is
-// returned by the call that waits for the work, outside by cudaGetLastError.
+// Makes an error pending as if a kernel had met it; for the emulator. Inside running work the call
+// that waits for the work returns it, outside cudaGetLastError.
 void fake_fault(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// ---- what is alive -----------------------------------------------------------------------------
+// ---- live objects ------------------------------------------------------------------------------
 size_t fake_live_bytes(void); // of device memory, as requested
-// How many allocations (pinned ones too), streams, events and cuBLAS handles nobody has released;
-// one line for each is written to `file`, unless that is NULL.
+// The number of allocations (pinned ones too), streams, events and cuBLAS handles not yet released;
+// writes one line for each to `file`, unless that is NULL.
 int fake_leaks(FILE *file);
 
 // ---- cuBLAS ------------------------------------------------------------------------------------
-// The user's workspace of a handle, NULL after cublasCreate and after cublasSetStream; and how many
-// products ran without one, in memory that the real library would have allocated by itself.
+// The user's workspace of a handle, NULL after cublasCreate and after cublasSetStream; and the
+// number of products that ran without one, for which the real library would have allocated memory.
 void *fake_blas_workspace(cublasHandle_t handle);
 int64_t fake_blas_without_workspace(void);
 
 #ifdef __cplusplus
 }
 #include <functional>
-// Puts a kernel into a stream; the LAUNCH macro of the emulator calls it. A bad stream, or a
-// failure on request, is found by cudaGetLastError. `name` is used in messages only.
+// Puts a kernel into a stream; the emulator's LAUNCH macro calls it. cudaGetLastError reports a bad
+// stream or a requested failure. `name` is only for messages.
 void fake_enqueue(cudaStream_t stream, std::function<void()> work, const char *name = "a kernel");
 #endif
 

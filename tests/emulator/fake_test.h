@@ -1,5 +1,4 @@
-// fake_test.h -- what the tests of the fake CUDA runtime share: the harness in C++, and short
-// names.
+// fake_test.h -- shared by the tests of the fake CUDA runtime: the harness in C++, and short names.
 #ifndef TESTS_EMULATOR_FAKE_TEST_H
 #define TESTS_EMULATOR_FAKE_TEST_H
 
@@ -19,7 +18,7 @@ extern "C" {
 
 #define ck_good(call) ck_assert_int_eq((int)(call), 0)
 #define ck_error(call, code) ck_assert_int_eq((int)(call), (int)(code))
-// The sentence about the latest error has these words in it.
+// Fails unless the sentence about the latest error contains these words.
 #define ck_fault(words)                                                                            \
     ck_assert_msg(strstr(fake_last_fault(), (words)) != nullptr, "the fault was: %s",              \
                   fake_last_fault())
@@ -48,7 +47,7 @@ static inline cudaEvent_t new_event() {
     return event;
 }
 
-// What the device holds now, after all that was queued.
+// The device's values after all queued work.
 static inline std::vector<float> read_floats(const float *data, size_t count) {
     std::vector<float> values(count);
     ck_good(cudaDeviceSynchronize());
@@ -56,7 +55,7 @@ static inline std::vector<float> read_floats(const float *data, size_t count) {
     return values;
 }
 
-// How a child process ends that does something.
+// The wait status of a child process that calls the function.
 template <class Function> static inline int status_of(Function function) {
     fflush(nullptr);
     pid_t child = fork();

@@ -1,5 +1,5 @@
 // launch_emulator.h -- LAUNCH for g++ and the emulator, and the largest grid; cuda/launch_nvcc.h is
-// nvcc's. Included before anything else in a .cu file (-include): it is ordinary C++ from there on.
+// nvcc's. Included before anything else in a .cu file (-include), which then is ordinary C++.
 #ifndef TESTS_EMULATOR_LAUNCH_EMULATOR_H
 #define TESTS_EMULATOR_LAUNCH_EMULATOR_H
 
@@ -17,7 +17,7 @@ static const bool emulator_probe_is_known = emulator_know_probe(emulator_probe()
 
 template <class T> struct EmulatorAs { typedef T type; };
 
-// As <<<>>> does it: the arguments become the kernel's parameters and are copied now; the kernel
+// Works like <<<>>>: the arguments become the kernel's parameters and are copied now; the kernel
 // runs when its stream gets there.
 template <class... Parameters>
 static inline void emulator_launch(const char *name, void (*kernel)(Parameters...), dim3 grid,
@@ -31,7 +31,7 @@ static inline void emulator_launch(const char *name, void (*kernel)(Parameters..
 }
 
 #define CUDA_MOST_BLOCKS emulator_most_blocks()
-// So few that the tests' small images are cut as only huge ones are on a GPU.
+// Small, so that even the tests' small images are cut, as only huge ones are on a GPU.
 enum { CONV_TILE_FLOATS = 6000 };
 
 #define LAUNCH(kernel, grid, block, shared, stream, ...)                                           \

@@ -1,5 +1,5 @@
-// planted.h -- small kernels with a fault in them, each beside itself without the fault: what the
-// emulator must find, and must let pass; and larger ones without any. Launched from host memory.
+// planted.h -- small kernels with a fault, each beside its version without the fault: the emulator
+// must find the first and accept the second; and larger correct kernels. Launched from host memory.
 #ifndef TESTS_EMULATOR_PLANTED_H
 #define TESTS_EMULATOR_PLANTED_H
 
@@ -9,7 +9,7 @@
 
 enum { THREADS = 128, WARP = 32 };
 
-// Runs kernel<broken>(in (n), out (n), n) to its end, whatever that is.
+// Runs kernel<broken>(in (n), out (n), n) to its end, whatever the result.
 typedef void PlantedKernel(bool broken, const float *in, float *out, int n);
 #define PLANTED(kernel)                                                                            \
     void planted_##kernel(bool broken, const float *in, float *out, int n) {                       \
@@ -39,7 +39,7 @@ void right_prefix_sum(const int *in, int *out, int n);
 void right_elementwise(const float *x, float *y, int n); // y += 2 x
 enum { INTRINSICS = 15, ATOMICS = 5 };
 void right_intrinsics(int64_t *out);      // out (INTRINSICS, WARP)
-void right_atomics(unsigned *out);        // out (ATOMICS), all zero before
-void right_tickets(int *out, int blocks); // out (3, blocks * THREADS): in which order threads ran
+void right_atomics(unsigned *out);        // out (ATOMICS), all zero at the start
+void right_tickets(int *out, int blocks); // out (3, blocks * THREADS): the order of threads
 
 #endif

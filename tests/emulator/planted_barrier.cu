@@ -11,8 +11,8 @@ template <bool BROKEN> __global__ static void read_after_write(const float *in, 
 }
 PLANTED(read_after_write)
 
-// out = in, turned by three warps within each block. Broken: overwrites what another may still
-// read.
+// out = in, rotated by three warps within each block. Broken: overwrites values that another thread
+// may still read.
 template <bool BROKEN> __global__ static void write_after_read(const float *in, float *out, int) {
     __shared__ float tile[THREADS];
     int t = int(threadIdx.x), i = int(blockIdx.x) * THREADS + t;
@@ -37,7 +37,7 @@ __device__ static float sum_of_block(float *values, float mine) {
     return sum;
 }
 
-// out = in - mean, over sqrt of the variance. Broken: the second sum reuses the tile too early.
+// out = (in - mean) / sqrt(variance). Broken: the second sum reuses the tile too early.
 template <bool BROKEN> __global__ static void tile_used_twice(const float *in, float *out, int) {
     __shared__ float tile[THREADS];
     int i = int(blockIdx.x) * THREADS + int(threadIdx.x);
@@ -47,7 +47,7 @@ template <bool BROKEN> __global__ static void tile_used_twice(const float *in, f
 }
 PLANTED(tile_used_twice)
 
-// Broken: half of the threads end before a barrier that the others wait at.
+// Broken: half of the threads end before a barrier at which the others wait.
 template <bool BROKEN> __global__ static void barrier_after_exit(const float *in, float *out, int) {
     int t = int(threadIdx.x), i = int(blockIdx.x) * THREADS + t;
     if (BROKEN && t >= THREADS / 2) return;
@@ -56,7 +56,7 @@ template <bool BROKEN> __global__ static void barrier_after_exit(const float *in
 }
 PLANTED(barrier_after_exit)
 
-// Broken: every thread waits, but at one of two barriers.
+// Broken: every thread waits, but at different barriers.
 template <bool BROKEN> __global__ static void barrier_in_branch(const float *in, float *out, int) {
     int t = int(threadIdx.x), i = int(blockIdx.x) * THREADS + t;
     if (BROKEN && t % 2) {

@@ -1,5 +1,5 @@
-// planted_memory.cu -- memory that is not there, not written yet, or another block's; and launches
-// that no GPU takes.
+// planted_memory.cu -- memory that does not exist, is not written yet, or is another block's; and
+// launches that no GPU accepts.
 #include "tests/emulator/planted.h"
 
 // out = 2 in. Broken: one thread too many passes the test.
@@ -20,7 +20,7 @@ template <bool BROKEN> __global__ static void out_of_tile(const float *in, float
 }
 PLANTED(out_of_tile)
 
-// The same with memory of the thread's own, after it has waited.
+// Broken: reads past the end of the thread's own array, after the thread has waited.
 template <bool BROKEN> __global__ static void out_of_array(const float *in, float *out, int n) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     float mine[4];
@@ -31,7 +31,7 @@ template <bool BROKEN> __global__ static void out_of_array(const float *in, floa
 }
 PLANTED(out_of_array)
 
-// out = the sum of in over each block. Broken: where the input ends, the tile is not written.
+// out = the sum of in over each block. Broken: past the input's end the tile is not written.
 template <bool BROKEN> __global__ static void uninitialised(const float *in, float *out, int n) {
     __shared__ float tile[THREADS];
     int t = int(threadIdx.x), i = int(blockIdx.x) * THREADS + t;
@@ -46,7 +46,7 @@ template <bool BROKEN> __global__ static void uninitialised(const float *in, flo
 }
 PLANTED(uninitialised)
 
-// out = 1. Broken: nobody sets the variable, so that a compiler might take it for a constant zero.
+// out = 1. Broken: nobody sets the variable, so a compiler might take it for a constant zero.
 template <bool BROKEN> __global__ static void never_written(const float *, float *out, int n) {
     __shared__ float one;
     int i = int(blockIdx.x * THREADS + threadIdx.x);
@@ -56,7 +56,7 @@ template <bool BROKEN> __global__ static void never_written(const float *, float
 }
 PLANTED(never_written)
 
-// out = 1. Broken: adds to what the block before left.
+// out = 1. Broken: adds to the value left by the block before.
 template <bool BROKEN> __global__ static void left_over(const float *, float *out, int n) {
     __shared__ float sum;
     int i = int(blockIdx.x * THREADS + threadIdx.x);
@@ -67,7 +67,7 @@ template <bool BROKEN> __global__ static void left_over(const float *, float *ou
 }
 PLANTED(left_over)
 
-// out = the block's number. Broken: counted by the blocks, as if they ran one after another.
+// out = the block's number. Broken: the blocks count, as if they ran one after another.
 template <bool BROKEN> __global__ static void order_of_blocks(const float *, float *out, int n) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     float before = BROKEN && i >= THREADS ? out[i - THREADS] : float(blockIdx.x) - 1.0f;
@@ -82,7 +82,7 @@ void planted_launch(dim3 grid, dim3 block, size_t shared) {
     LAUNCH(nothing, grid, block, shared, nullptr, nullptr);
 }
 
-// out (n) = in (n) by way of a tile of COUNT floats.
+// out (n) = in (n) through a tile of COUNT floats.
 template <int COUNT> __global__ static void big_tile(const float *in, float *out, int n) {
     __shared__ float tile[COUNT];
     for (int i = int(threadIdx.x); i < COUNT; i += THREADS) tile[i] = in[i % n];
@@ -90,7 +90,7 @@ template <int COUNT> __global__ static void big_tile(const float *in, float *out
     for (int i = int(threadIdx.x); i < n; i += THREADS) out[i] = tile[i];
 }
 
-// Broken: with one float more than the 48 kB that a block may have.
+// Broken: one float more than the 48 kB that a block may have.
 void planted_big_tile(bool broken, const float *in, float *out, int n) {
     if (broken)
         LAUNCH(big_tile<48 * 256 + 1>, 1, THREADS, 0, nullptr, in, out, n);

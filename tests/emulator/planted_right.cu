@@ -1,5 +1,5 @@
-// planted_right.cu -- kernels without a fault, of the kinds that the device is made of: their
-// values are compared with plain loops.
+// planted_right.cu -- correct kernels of the kinds that the device uses: their values are compared
+// with plain loops.
 #include "tests/emulator/planted.h"
 
 enum { ALL_LANES = 0xffffffff, TILE = 32, ROWS = 8, MANY = 1024 };
@@ -30,7 +30,7 @@ __global__ static void sum_by_shuffles(const double *in, double *out, int n) {
     if (t == 0) *out = part[0] + part[1] + part[2] + part[3];
 }
 
-// Both, one after the other. between (blocks)
+// Runs both kernels, one after the other. between (blocks)
 void right_sum(const double *in, double *between, double *out, int n) {
     unsigned blocks = unsigned(n + MANY - 1) / MANY;
     if (n > 0) LAUNCH(sum_by_tree, blocks, MANY, 0, nullptr, in, between, n);
@@ -38,7 +38,7 @@ void right_sum(const double *in, double *between, double *out, int n) {
     cudaDeviceSynchronize();
 }
 
-// out (columns, rows) = in (rows, columns), by way of tiles; the odd width avoids bank conflicts.
+// out (columns, rows) = in (rows, columns), through tiles; the odd width avoids bank conflicts.
 template <class T>
 __global__ static void transpose(const T *in, T *out, unsigned rows, unsigned columns) {
     __shared__ T tile[TILE][TILE + 1];
@@ -61,7 +61,7 @@ void right_transpose(const uint32_t *in, uint32_t *out, unsigned rows, unsigned 
     cudaDeviceSynchronize();
 }
 
-// out (n) = the sums of in (n) up to and with each element, by one block, THREADS at a time.
+// out (n) = running sums of in (n), each element included, by one block, THREADS at a time.
 __global__ static void prefix_sum(const int *in, int *out, int n) {
     __shared__ int of_warp[THREADS / WARP];
     int t = int(threadIdx.x), lane = t % WARP, before = 0;
@@ -85,7 +85,7 @@ void right_prefix_sum(const int *in, int *out, int n) {
     cudaDeviceSynchronize();
 }
 
-// y (n) = 2 x (n) + y (n): no thread waits for another.
+// y (n) = 2 x (n) + y (n); no thread waits for another.
 __global__ static void elementwise(const float *x, float *y, int n) {
     int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n) y[i] += 2.0f * x[i];
@@ -96,7 +96,7 @@ void right_elementwise(const float *x, float *y, int n) {
     cudaDeviceSynchronize();
 }
 
-// What each warp intrinsic gives, one row of a warp after the other. out (15, 32)
+// The results of each warp intrinsic, one row of a warp each. out (15, 32)
 __global__ static void intrinsics(int64_t *out) {
     int lane = int(threadIdx.x);
     const unsigned some = 0x00ff00ffu;
@@ -110,7 +110,7 @@ __global__ static void intrinsics(int64_t *out) {
     put(__shfl_down_sync(ALL_LANES, unsigned(lane), 3));
     put(__shfl_down_sync(ALL_LANES, double(lane), 3, 8) == double(lane % 8 < 5 ? lane + 3 : lane));
     put(__shfl_xor_sync(ALL_LANES, lane, 5));
-    put(__shfl_xor_sync(ALL_LANES, lane, 12, 8)); // from an earlier segment, not from a later one
+    put(__shfl_xor_sync(ALL_LANES, lane, 12, 8)); // earlier segments work, later ones do not
     put(__ballot_sync(ALL_LANES, lane % 3 == 0));
     put(__any_sync(ALL_LANES, lane == 31) * 2 + __any_sync(ALL_LANES, 0));
     put(__all_sync(ALL_LANES, lane < 32) * 2 + __all_sync(ALL_LANES, lane < 31));
@@ -127,7 +127,7 @@ void right_intrinsics(int64_t *out) {
     cudaDeviceSynchronize();
 }
 
-// What many threads do to the same five numbers. out (5), all zero
+// Many threads update the same five numbers. out (5), all zero
 __global__ static void atomics(unsigned *out) {
     unsigned i = blockIdx.x * THREADS + threadIdx.x, old = out[4], expected;
     atomicAdd(&out[0], 2u);
@@ -145,7 +145,7 @@ void right_atomics(unsigned *out) {
     cudaDeviceSynchronize();
 }
 
-// When each thread ran: before and after its warp met, and after its block met. out (3, n)
+// The turn of each thread: before and after its warp met, and after its block met. out (3, n)
 __global__ static void tickets(int *out, int *next, int n) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     out[i] = atomicAdd(next, 1);

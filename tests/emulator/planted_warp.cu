@@ -3,7 +3,7 @@
 
 enum { ALL_LANES = 0xffffffff };
 
-// out = in with neighbours exchanged. Broken: lanes of a warp do not run in step by themselves.
+// out = in with neighbours exchanged. Broken: assumes that lanes of a warp run in step.
 template <bool BROKEN> __global__ static void warp_not_in_step(const float *in, float *out, int) {
     __shared__ float tile[THREADS];
     int t = int(threadIdx.x), i = int(blockIdx.x) * THREADS + t;
@@ -19,8 +19,8 @@ __device__ static float sum_of_warp(float value) {
     return value;
 }
 
-// out = the sum of in over each warp. Broken: the last lanes have ended when their values are
-// asked.
+// out = the sum of in over each warp. Broken: the last lanes have ended when others ask for their
+// values.
 template <bool BROKEN> __global__ static void lane_has_exited(const float *in, float *out, int n) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     if (BROKEN && i >= n - 3) return;
@@ -48,7 +48,7 @@ template <bool BROKEN> __global__ static void lane_not_named(const float *in, fl
 }
 PLANTED(lane_not_named)
 
-// Broken: lanes call with a mask that leaves themselves out.
+// Broken: lanes call with a mask that does not include them.
 template <bool BROKEN> __global__ static void lane_names_others(const float *in, float *out, int) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     int any = __any_sync(BROKEN ? 0x0000ffffu : ALL_LANES, in[i] > 1.0f);
@@ -56,7 +56,7 @@ template <bool BROKEN> __global__ static void lane_names_others(const float *in,
 }
 PLANTED(lane_names_others)
 
-// Broken: two halves of a warp shuffle with all lanes, but in two places.
+// Broken: two halves of a warp shuffle with all lanes, but at two places.
 template <bool BROKEN> __global__ static void shuffle_in_branch(const float *in, float *out, int) {
     int i = int(blockIdx.x * THREADS + threadIdx.x);
     if (BROKEN && i % WARP < WARP / 2)

@@ -1,4 +1,4 @@
-// schedule.h -- internal to the emulator: in which order blocks and threads get to run.
+// schedule.h -- internal to the emulator: the order in which blocks and threads run.
 #ifndef TESTS_EMULATOR_SCHEDULE_H
 #define TESTS_EMULATOR_SCHEDULE_H
 
@@ -10,12 +10,12 @@ enum class Order { forward, reverse, random };
 
 struct Schedule {
     Order order;
-    uint64_t random; // the state of the generator
+    uint64_t random; // state of the random generator
 };
 
-struct ReadyThreads { // the threads of a block that can go on: a bit each
+struct ReadyThreads { // a bit for each thread of a block that can continue
     uint32_t lanes[MOST_WARPS];
-    uint32_t warps; // those that have such a thread
+    uint32_t warps; // warps with such a thread
     unsigned count;
 };
 
@@ -23,14 +23,14 @@ struct BlockOrder { // every block once, in steps around the grid
     uint64_t next, step, count;
 };
 
-// "forward", "reverse", "random:SEED"; false for anything else.
+// Accepts "forward", "reverse" and "random:SEED"; false for anything else.
 bool schedule_parse(const char *text, Schedule *schedule);
 
-// The thread that runs next. The lowest one that can: that is warp after warp, each as far as it
-// can go, and within a warp lane after lane. Reverse: the highest. At least one must be ready.
+// The next thread to run. Forward: the lowest that is ready, so warp after warp, each as far as it
+// can go, and lane after lane within a warp. Reverse: the highest. At least one must be ready.
 unsigned schedule_pick(Schedule *schedule, const ReadyThreads &ready);
 
-BlockOrder schedule_blocks(Schedule *schedule, uint64_t count); // of at least one block
+BlockOrder schedule_blocks(Schedule *schedule, uint64_t count); // count must be at least 1
 uint64_t schedule_next_block(BlockOrder *blocks);
 
 #endif

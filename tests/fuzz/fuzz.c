@@ -1,4 +1,4 @@
-// fuzz.c -- files in memory, and what is promised of every error.
+// fuzz.c -- files in memory, and the promises that every error must keep.
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

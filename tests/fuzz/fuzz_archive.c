@@ -1,5 +1,5 @@
-// fuzz_archive.c -- archives that strangers hand in, and object files that the compiler makes of
-// theirs: whatever comes, its files are taken, by names that lead nowhere else, or one message.
+// fuzz_archive.c -- archives from strangers, and object files that the compiler makes of their
+// code: for any input its files are taken, by names that stay inside, or there is one message.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static Status take(void *argument, const char *name, const char *bytes, size_t c
     unsigned *sum = argument;
     promise(name[0] != '\0' && name[0] != '/' && strlen(name) < ARCHIVE_NAME);
     promise(strncmp(name, "../", 3) != 0 && !strstr(name, "/../") && strcmp(name, "..") != 0);
-    for (size_t i = 0; i < count; i++) *sum += (unsigned char)bytes[i]; // a sanitizer looks on
+    for (size_t i = 0; i < count; i++) *sum += (unsigned char)bytes[i]; // for the sanitizer
     return STATUS_OK;
 }
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     return 0;
 }
 
-// As bytes; then most of the headers of a tar get the sums that they should have.
+// Changes bytes; then gives most headers of a tar the right checksum.
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
     size = LLVMFuzzerMutate(bytes, size, most);
     for (size_t at = 0; at + BLOCK <= size && seed % 8 > 0; at += BLOCK) {

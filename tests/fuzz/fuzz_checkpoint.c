@@ -1,6 +1,6 @@
-// fuzz_checkpoint.c -- checkpoints for a small training: whatever comes, all of it is taken, and
-// can be written and taken again, or nothing is. The input is the header; the length before it and
-// the tensors behind it are added here, so that changes reach what a header says.
+// fuzz_checkpoint.c -- checkpoints for a small training: any input is taken whole, and can be
+// written and taken again, or not at all. The input is the header; the length before it and the
+// tensors after it are added here, so that changes reach the header's contents.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void training_free(Checkpoint *training) {
     layer_free(training->model);
 }
 
-// All that a training is, as its file. How many bytes.
+// The whole state of a training, as its file; returns the number of bytes.
 static size_t state_of(const Checkpoint *training, uint8_t bytes[MOST]) {
     int ends[2];
     char path[32];

@@ -1,5 +1,5 @@
-// fuzz_class.c -- what tells who is in a class: rosters, names, points, a Gradescope export, names
-// of files. Whatever comes, members have names that can be folders, or there is one message.
+// fuzz_class.c -- descriptions of a class: rosters, names, points, a Gradescope export, names of
+// files. For any input members have names that can be folders, or there is one message.
 #include <string.h>
 
 #include "exercises/instructor/submissions.h"
@@ -35,7 +35,7 @@ static void take_entry(const char *text) {
 static void take_class(char kind, const char *path, const char *text, uint64_t failing) {
     Class class = {.possible = WRITTEN_NONE};
     promise(class_add_names(&class, "ada bob") == STATUS_OK);
-    for (int i = 0; i < class.count; i++) // who handed in is looked for on the roster
+    for (int i = 0; i < class.count; i++) // looks the sender up on the roster
         promise(class_add_part(&class.members[i], "x", "x") == STATUS_OK);
     memory_fail_at(failing);
     Status status = kind == 0   ? class_add_roster(&class, path)
@@ -48,7 +48,7 @@ static void take_class(char kind, const char *path, const char *text, uint64_t f
     promise_clean();
 }
 
-// The first byte says which.
+// The first byte selects the kind of input.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     size_t sum = 0;
     if (size == 0) return 0;

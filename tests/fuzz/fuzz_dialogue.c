@@ -1,5 +1,5 @@
 // fuzz_dialogue.c -- random frames for the grader's dialogue: whatever a worker sends, the grader
-// answers or ends it, soon, and no error is left over.
+// answers or ends the dialogue, soon, and leaves no error pending.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tests/exercises/grader/talk.h"
 #include "tests/fuzz/fuzz.h"
 
-// Four bytes are a frame: its kind (mostly one that exists), two numbers, and how large they are.
+// Four bytes make a frame: its kind (mostly a valid one), two numbers, and their magnitude.
 static WorkerFrame frame_of(const Talk *talk, const uint8_t bytes[4]) {
     static const int shifts[] = {0, 0, 0, 8, 16, 31, 40, 56};
     WorkerFrame frame = talk_frame(talk, (FrameKind)(bytes[0] % 9), (int8_t)bytes[1]);

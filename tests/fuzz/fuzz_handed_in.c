@@ -1,6 +1,6 @@
-// fuzz_handed_in.c -- texts that students hand in: tables, answers, keys; and the lines that the
-// grader and its workers tell each other of memory. Whatever comes is read or refused with a
-// reason, and what was read and can be written is read again as the same.
+// fuzz_handed_in.c -- texts that students hand in: tables, answers, keys; and the lines on memory
+// that the grader and its workers exchange. Any input is read or refused with a reason, and results
+// that can be written are read again as the same.
 #include <stdio.h>
 #include <string.h>
 

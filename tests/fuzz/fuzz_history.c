@@ -1,5 +1,5 @@
-// fuzz_history.c -- files for the reader of histories: whatever comes, it answers with entries, of
-// which a trend can be told and to which one can be added, or with one message.
+// fuzz_history.c -- files for the reader of histories: for any input it returns entries, which have
+// a trend and can be added to, or there is one message.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void check_entry(const HistoryEntry *entry) {
     promise(entry->peak_bytes >= 0 && entry->total_flops >= 0 && entry->parameters >= 0);
 }
 
-// How many entries; -1: it is none.
+// Number of entries; -1: not a history.
 static int read_file(const char *path, uint64_t failing, FILE *nowhere) {
     History history;
     memory_fail_at(failing);
@@ -33,7 +33,7 @@ static int read_file(const char *path, uint64_t failing, FILE *nowhere) {
     return n;
 }
 
-// A line more is one entry more, whatever was cut before it.
+// One line more is one entry more, even after a line that was cut off.
 static void append(const char *path, int n, FILE *nowhere) {
     Profile profile = {.device = "cpu", .threads = 1, .parameters = 7};
     snprintf(profile.model, sizeof profile.model, "MLP");
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     return 0;
 }
 
-// One line of it, or the order of its lines.
+// Changes one line, or the order of lines.
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
     size_t begin = size ? seed % size : 0, end = begin;
     while (begin > 0 && bytes[begin - 1] != '\n') begin--;

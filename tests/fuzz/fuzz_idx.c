@@ -1,5 +1,5 @@
-// fuzz_idx.c -- random bytes for the IDX reader, plain and gzip'ed: whatever comes, it answers with
-// an array that fits, or with one message.
+// fuzz_idx.c -- random bytes for the IDX reader, plain and gzip'ed: for any input it returns an
+// array that fits, or there is one message.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void parse(const uint8_t *bytes, size_t size, uint64_t failing_allocation
         int64_t count = 1;
         for (int i = 0; i < array.ndim; i++) count *= array.dims[i];
         promise(array.count == count);
-        uint8_t *copy = malloc((size_t)count + 1); // reads every byte that is said to be there
+        uint8_t *copy = malloc((size_t)count + 1); // reads every byte of the array
         promise(copy != NULL);
         memcpy(copy, array.bytes, (size_t)count);
         free(copy);

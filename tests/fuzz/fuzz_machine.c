@@ -1,5 +1,5 @@
-// fuzz_machine.c -- random bytes for the reader of machine files: whatever comes, it answers with
-// ceilings that can be judged by, or with one message.
+// fuzz_machine.c -- random bytes for the reader of machine files: for any input it returns ceilings
+// that verdicts can use, or there is one message.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

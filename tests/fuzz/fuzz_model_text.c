@@ -1,5 +1,5 @@
-// fuzz_model_text.c -- random text for the reader of models: whatever comes, it answers with a
-// model or with one message that says where, and nothing is left of either.
+// fuzz_model_text.c -- random text for the reader of models: for any input it returns a model, or
+// there is one message that names the place, and nothing is left of either.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"
 
-// What is written of it, and what it costs where the text says of which input: its end, in whatever
-// way.
+// Prints the model, and costs it if the text gives an input: the run must end, in whatever way.
 static void run_dry(Layer *model, Shape input) {
     static FILE *nowhere;
     LayerCost cost;
@@ -20,7 +19,7 @@ static void run_dry(Layer *model, Shape input) {
     Tensor *x = input.ndim > 0 ? tensor_new(input, DTYPE_FLOAT32) : NULL;
     if (x && layer_cost(model, &x, 1, &cost)) error_clear();
     tensor_free(x);
-    error_clear(); // an input that no machine counts
+    error_clear(); // an input too large to count
 }
 
 static void read(const char *text, uint64_t failing_allocation) {
@@ -43,7 +42,7 @@ static void read(const char *text, uint64_t failing_allocation) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char *text = fuzz_text(bytes, size);
-    context_set_device(device_meta()); // a text can ask for more than a machine has
+    context_set_device(device_meta()); // a text can ask for any amount of memory
     read(text, 0);
     read(text, 1 + size % 31);
     free(text);

@@ -1,5 +1,5 @@
-// fuzz_onnx.c -- changed ONNX files for the reader: whatever comes, it answers with a model that
-// runs dry, or with one message, within bounded memory.
+// fuzz_onnx.c -- changed ONNX files for the reader: for any input it returns a model that runs dry,
+// or there is one message, within bounded memory.
 #include <stdlib.h>
 
 #include "layers/cost.h"
@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/onnx_mutator.h"
 
-// A model that was made of random bytes: its dry run ends, in whatever way.
+// The dry run of a model from random bytes must end, in whatever way.
 static void run_dry(Layer *model, const OnnxModel *about) {
     Tensor *in[8] = {NULL};
     int n = about->n_inputs;

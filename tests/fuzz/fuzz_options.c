@@ -1,5 +1,5 @@
-// fuzz_options.c -- command lines of the programs, as typed and as a file of options, a word or a
-// line each: whatever comes, it is taken, with the sweeps and inputs that it tells of, or refused.
+// fuzz_options.c -- command lines of the programs, typed and as a file of options, one word or line
+// each: any input is accepted, with its sweeps and inputs, or refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void parse(int argc, char **argv, const ProgramLine *line) {
     promise_clean();
 }
 
-// The first byte says which program, and whether the rest is typed or a file.
+// The first byte selects the program, and whether the rest is typed or a file.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size == 0) return 0;
     const ProgramLine *line = &lines[bytes[0] & 1];

@@ -1,5 +1,5 @@
-// fuzz_profile.c -- documents for the readers of saved profiles: whatever comes, they answer with a
-// profile that can be compared, which does not differ from itself, or with one message.
+// fuzz_profile.c -- documents for the readers of saved profiles: for any input they return a
+// profile that can be compared and does not differ from itself, or there is one message.
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void read_one(const char *text, size_t size, uint64_t failing, FILE *nowh
     promise_clean();
 }
 
-// The same as a run of others, and as a point of a sweep.
+// Reads the document as a run of others, and as a point of a sweep.
 static void read_runs(char *text) {
     char *const documents[] = {text, text, text};
     RunFigures figures;

@@ -1,5 +1,5 @@
-// fuzz_sweep.c -- documents for the reader of sweeps: whatever comes, it takes the points, which
-// can then be judged, printed, and written so that they are read again the same; or says why not.
+// fuzz_sweep.c -- documents for the reader of sweeps: for any input it takes the points, which can
+// be judged, printed, written and read again unchanged; or it says why not.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// fuzz_threshold.c -- texts for --threshold: whatever comes, it is taken as limits, which a profile
-// is then held to, alone and beside itself; or refused by one message, and nothing is added.
+// fuzz_threshold.c -- texts for --threshold: any input becomes limits, by which a profile is
+// judged, alone and compared with itself; or one message refuses it, and nothing is added.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void judge(ThresholdList *list, const Profile *profile) {
     for (int i = 0; i < 3; i++) {
         bool relative = false;
         for (int t = 0; t < list->n; t++) relative = relative || list->at[t].relative;
-        if (i == 0 && relative) continue; // which wants a base
+        if (i == 0 && relative) continue; // it needs a base
         promise(threshold_judge(list, &sides[i]) == STATUS_OK);
         int all = 0;
         for (int v = 0; v <= THRESHOLD_UNKNOWN; v++) all += threshold_count(list, v);

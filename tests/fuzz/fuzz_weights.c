@@ -1,5 +1,5 @@
-// fuzz_weights.c -- random bytes for the readers of safetensors and NPY files: whatever comes, they
-// answer with tensors that lie inside the file, or with one message; and take memory in proportion.
+// fuzz_weights.c -- random bytes for the readers of safetensors and NPY files: for any input they
+// return tensors that lie inside the file, or there is one message; memory stays in proportion.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/json_mutator.h"
 
-enum { MOST_GROWTH = 16, LITTLE = 4096, LENGTH = 8 }; // a tensor's bytes by the file's
+enum { MOST_GROWTH = 16, LITTLE = 4096, LENGTH = 8 }; // a tensor's bytes over the file's
 
-// What is in the tensor is all there, and no more than the file can hold.
+// Checks that all of the tensor's data exists, and that it is no more than the file can hold.
 static void check_tensor(Tensor *tensor, size_t size) {
     promise(!error_pending() && tensor->shape.ndim <= TENSOR_MAX_DIMS);
     promise(tensor_bytes(tensor) <= (int64_t)(MOST_GROWTH * size));
     const volatile unsigned char *bytes = tensor->storage->data; // volatile: every read happens
-    for (int64_t i = 0; i < tensor_bytes(tensor); i++) (void)bytes[i]; // a sanitizer looks on
+    for (int64_t i = 0; i < tensor_bytes(tensor); i++) (void)bytes[i]; // for the sanitizer
     tensor_free(tensor);
 }
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     return 0;
 }
 
-// Of safetensors mostly the header, with the right length before it.
+// Mostly changes the header of a safetensors file, and puts the right length before it.
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed) {
     uint64_t header = 0;
     for (int i = LENGTH - 1; i >= 0 && size > LENGTH; i--) header = header << 8 | bytes[i];

@@ -1,4 +1,4 @@
-// json_mutator.c -- one change of one value, found by its number among all of a document.
+// json_mutator.c -- changes one value, chosen by its number among all values of a document.
 #include "tests/fuzz/json_mutator.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@ static unsigned below(unsigned *state, size_t n) {
     return n ? (unsigned)((*state >> 8) % n) : 0;
 }
 
-// Numbers at which readers go wrong, and values of another kind.
+// Numbers that often break readers, and values of another kind.
 static json_t *strange_new(unsigned *state) {
     static const json_int_t integers[] = {0,
                                           1,
@@ -34,7 +34,7 @@ static json_t *strange_new(unsigned *state) {
     return below(state, 2) ? json_array() : json_object();
 }
 
-// A value a little beside a number that is there; another one in the place of what is none.
+// A number close to a given one; another value in place of anything else.
 static json_t *near_new(const json_t *value, unsigned *state) {
     static const double times[] = {-1.0, 0.5, 2.0, 1000.0, 1e-3};
     if (json_is_integer(value) && below(state, 2))
@@ -47,11 +47,11 @@ static json_t *near_new(const json_t *value, unsigned *state) {
 
 typedef struct Walk {
     size_t left;     // values before the one that changes
-    unsigned *state; // of the random numbers
-    json_t *kept;    // a value that was passed, to be put elsewhere; borrowed
+    unsigned *state; // state of the random numbers
+    json_t *kept;    // an earlier value, to be put elsewhere; borrowed
 } Walk;
 
-// What stands in the value's place: NULL, it goes.
+// The value's replacement; NULL: the value is removed.
 static json_t *changed_new(Walk *walk, json_t *value) {
     switch (below(walk->state, 6)) {
     case 0:
@@ -106,7 +106,7 @@ static bool change_object(Walk *walk, json_t *object) {
     return false;
 }
 
-// False: the value that changes lies behind this one.
+// False: the value to change comes after this one.
 static bool change(Walk *walk, json_t *container) {
     if (json_is_array(container)) return change_array(walk, container);
     return json_is_object(container) && change_object(walk, container);

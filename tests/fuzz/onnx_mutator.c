@@ -1,5 +1,5 @@
-// onnx_mutator.c -- one to four changes of a model that protobuf-c has unpacked. All memory is an
-// arena's, so that a change takes what it needs and nothing is freed before the end.
+// onnx_mutator.c -- one to four changes of a model that protobuf-c has unpacked. All memory comes
+// from an arena, so that changes can allocate freely and nothing is freed before the end.
 #include "tests/fuzz/onnx_mutator.h"
 
 #include <onnx.pb-c.h>
@@ -42,14 +42,14 @@ static void *take(void *of, size_t size) {
 
 static void give_back(void *of, void *block) { (void)of, (void)block; }
 
-// A list with room for one more; the old one where there is no memory for it.
+// A copy of the list with room for one more; the old list if memory runs out.
 static void *longer(Change *change, const void *list, size_t n, size_t size) {
     void *copy = take(change->arena, (n + 1) * size);
     if (copy && n > 0) memcpy(copy, list, n * size);
     return copy;
 }
 
-// ---- values at which readers go wrong ----------------------------------------------------------
+// ---- values that often break readers -----------------------------------------------------------
 static int64_t strange(Change *change, int64_t was) {
     static const int64_t numbers[] = {0,
                                       1,
@@ -81,7 +81,7 @@ static float strange_real(Change *change) {
 static int32_t type(Change *change) { return (int32_t)below(change, 18); }
 
 // ---- names -------------------------------------------------------------------------------------
-// One of all values that there are, or of those that an earlier node, input or constant makes.
+// The name of any value, or of one that an earlier node, input or constant makes.
 static char *value_name(Change *change) {
     const Onnx__Graph *graph = change->graph;
     char *names[MOST_NAMES];
@@ -138,8 +138,7 @@ static void change_wire(Change *change, Onnx__Node *node) {
     }
 }
 
-// A copy behind it, of whose results everything else is as it was; one that goes; two that change
-// places.
+// Inserts a copy of the node after it, with results of its own; or removes a node; or swaps two.
 static void change_nodes(Change *change, Onnx__Node *node) {
     Onnx__Graph *graph = change->graph;
     size_t at = below(change, graph->n_node), other = below(change, graph->n_node);
@@ -198,7 +197,7 @@ static void fill_attribute(Change *change, Onnx__Attribute *attribute,
     attribute->has_type = true;
 }
 
-// One that the node's operator has, by its schema; or, where there is none, another node's.
+// Adds an attribute from the schema of the node's operator or, without a schema, another node's.
 static void add_attribute(Change *change, Onnx__Node *node) {
     const Schema *schema = schema_find(node->domain, node->op_type);
     Onnx__Attribute **all = longer(change, node->attribute, node->n_attribute, sizeof *all);
@@ -251,7 +250,7 @@ static void change_attribute(Change *change, Onnx__Node *node) {
 }
 
 // ---- constants, sizes, versions ----------------------------------------------------------------
-// A number among its numbers; where they are whole, mostly one at which readers go wrong.
+// Changes one of the tensor's numbers; an integer mostly to one that often breaks readers.
 static void change_numbers(Change *change, Onnx__Tensor *tensor) {
     if (tensor->n_int64_data > 0) {
         int64_t *one = &tensor->int64_data[below(change, tensor->n_int64_data)];

@@ -1,5 +1,5 @@
-// mlp.c -- a guest in ISO C: builds a model, trains it, looks at it with everything a header offers
-// as a macro, and profiles it. Exit status 0 and "fine" when all is as it should be.
+// mlp.c -- a guest in ISO C: builds a model, trains it, inspects it with every macro of the
+// headers, and profiles it. Exit status 0 and "fine" if all is right.
 #include <ridgepoint/ridgepoint.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static double train(Layer *model, Optimizer *optimizer, Tensor *x, Tensor *label
 
 static Status negate_into(Tensor **slot, Tensor *x) { return OP_INTO(slot, op_neg, NULL, x); }
 
-// A result of an op by its descriptor equals the one by its function.
+// An op called by its descriptor gives the same as by its function.
 static int ops_by_descriptor(Tensor *x) {
     Scope *scope = scope_open();
     Tensor *sum = OP_RUN(op_add, NULL, x, x), *same = tensor_mul_scalar(x, -2.0f), *negative = NULL;

@@ -1,5 +1,5 @@
-// null_values.c -- one of each thing that the public functions take. They are made in a process
-// that ends with the call, so nothing of them is freed.
+// null_values.c -- one object of each type that public functions take. They are made in a process
+// that ends with the call, so nothing is freed.
 #include "tests/guest/null_values.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ bool value_is_read(const volatile void *bytes, size_t n) {
     return true;
 }
 
-// What could not be made is a mistake of this file, and is not to be taken for a refusal.
+// A failure to make a value is a mistake in this file, and must not count as a refusal.
 static void *made(void *value) {
     if (!value || error_pending()) {
         fprintf(stderr, "null_values.c: %s\n", error_message());
@@ -91,7 +91,7 @@ Machine *value_Machine(void) {
     return machine;
 }
 Profile *value_Profile(void) {
-    Profile *profile = value_zeros(sizeof *profile); // of a step that ran: there is advice
+    Profile *profile = value_zeros(sizeof *profile); // of a real step, so that there is advice
     went(profile_training(value_Layer(), plain_OptimizerConfig(), value_Tensor(),
                           value_Tensor_labels(), plain_ProfileOptions(), profile));
     return profile;

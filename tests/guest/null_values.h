@@ -1,7 +1,6 @@
-// null_values.h -- what the calls of null_calls.h are given beside their NULL: for a parameter of
-// type `T *` value_T, or value_T_name where that parameter needs its own; for a `T **`
-// value_each_T; for a T that is no pointer plain_T. tests/tools/null_calls.awk reads the names
-// here.
+// null_values.h -- the other arguments for the calls of null_calls.h: for a parameter of type `T *`
+// value_T, or value_T_name if that parameter needs its own; for a `T **` value_each_T; for a T that
+// is no pointer plain_T. tests/tools/null_calls.awk reads the names here.
 #ifndef TESTS_GUEST_NULL_VALUES_H
 #define TESTS_GUEST_NULL_VALUES_H
 
@@ -11,11 +10,11 @@
 #define OR_NULL(index, type, value)                                                                \
     (absent == (index) || absent == NULL_CALL_ALL ? (type)NULL : (type)(value))
 
-bool value_is_said(Status status);                        // it is what is pending
-bool value_is_read(const volatile void *bytes, size_t n); // of an answer: it was worked out; true
-void *value_zeros(size_t size);                           // 64 of this size
+bool value_is_said(Status status);                        // true if it is the pending one
+bool value_is_read(const volatile void *bytes, size_t n); // reads a whole answer; true
+void *value_zeros(size_t size);                           // 64 zeroed items of this size
 
-// ---- what only the library makes ---------------------------------------------------------------
+// ---- objects that only the library makes -------------------------------------------------------
 Tensor *value_Tensor(void); // (2, 3)
 Tensor *value_Tensor_labels(void);
 Tensor *value_Tensor_indices(void);
@@ -50,10 +49,10 @@ BudgetTask *value_BudgetTask(void);
 const ZooModel *value_ZooModel(void);
 
 // ---- plain data --------------------------------------------------------------------------------
-char *value_char(void);         // "a", and room behind it
+char *value_char(void);         // "a", with room after it
 char *value_char_pattern(void); // "*"
-char *value_char_path(void);    // a file that is none yet, in the current folder
-FILE *value_FILE(void);         // which keeps nothing
+char *value_char_path(void);    // a new file in the current folder
+FILE *value_FILE(void);         // discards everything
 Shape plain_Shape(void);        // (2, 3)
 LoaderOptions plain_LoaderOptions(void);
 OptimizerConfig plain_OptimizerConfig(void);

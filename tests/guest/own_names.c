@@ -1,10 +1,10 @@
-// own_names.c -- a guest whose functions have names that the library has inside: they are its own,
-// and the library calls its own. Logits of a model whose parameters are all 1 say so.
+// own_names.c -- a guest whose functions have names that the library uses inside: the guest calls
+// its own, and the library its own. Logits of a model with all parameters 1 show it.
 #include <ridgepoint/ridgepoint.h>
 
 enum { IN = 96, HIDDEN = 64, OUT = 3, BATCH = 40 };
 
-// Whoever of the library comes here, or reads these, has taken a name for its own.
+// If the library calls these functions, or reads these variables, it has taken a guest's name.
 static int taken;
 #define OWN(name)                                                                                  \
     void *name(void);                                                                              \

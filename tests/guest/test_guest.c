@@ -1,6 +1,6 @@
-// test_guest.c -- the library in other people's programs (tests/guest/): installed somewhere with
-// a space in its path, found by pkg-config, in C and C++, shared and static; what it exports, and
-// what is left when it is uninstalled.
+// test_guest.c -- the library in other people's programs (tests/guest/): installed somewhere with a
+// space in its path, found by pkg-config, in C and C++, shared and static; its exported names, and
+// the files left when it is uninstalled.
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { TEXT = 8192 };
 
 static char root[PATH_MAX], variant[64];
 
-// The folder of this program's build; skips where no library was built to be installed.
+// Finds the folder of this program's build; skips if no installable library was built.
 static void find_build(void) {
     char self[PATH_MAX] = "", library[PATH_MAX + 128];
     ck_assert_ptr_nonnull(getcwd(root, sizeof root));
@@ -25,8 +25,8 @@ static void find_build(void) {
     if (access(library, R_OK) != 0) test_skip("this variant is not installed anywhere");
 }
 
-// In the folder of the test; $root is ours, `into VAR=...` makes what was built go there, and
-// `use` is what a user sets to find it again.
+// Runs commands in the test's folder; $root is the project, `into VAR=...` installs the build
+// there, and `use` sets the variables with which a user finds it.
 static void shell(const char *commands) {
     char whole[TEXT];
     int length = snprintf(
@@ -74,7 +74,7 @@ static const Guest guests[] = {
 };
 enum { GUESTS = sizeof(guests) / sizeof(guests[0]) };
 
-// What pkg-config prints is quoted for a shell, hence eval.
+// pkg-config quotes its output for a shell, hence eval.
 START_TEST(a_guest_compiles_without_a_complaint_and_runs) {
     const Guest *guest = &guests[_i];
     need(guest->compiler);
@@ -96,7 +96,7 @@ START_TEST(a_guest_compiles_without_a_complaint_and_runs) {
 }
 END_TEST
 
-// A header of the user's by the name of one of ours is the user's, and does not become ours.
+// A user's header with the name of one of ours stays the user's.
 START_TEST(a_header_of_the_users_is_not_taken_for_ours) {
     begin();
     shell("use; mkdir -p tensor profiler layers autograd\n"
@@ -109,7 +109,7 @@ START_TEST(a_header_of_the_users_is_not_taken_for_ours) {
 }
 END_TEST
 
-// Each alone, in any order: none leans on what another includes; and in C++.
+// Each header compiles alone, without help from others' includes; also in C++.
 START_TEST(every_header_stands_alone) {
     const char *const languages[][2] = {{"cc", "c"}, {"c++", "c++"}};
     need(languages[_i][0]);
@@ -159,7 +159,7 @@ START_TEST(the_version_is_the_same_wherever_one_asks) {
 END_TEST
 
 // ---- places ------------------------------------------------------------------------------------
-// What is there after an uninstall is what was there before, in folders that others use, too.
+// After an uninstall exactly the earlier files are left, also in shared folders.
 START_TEST(uninstalling_leaves_what_was_there) {
     begin();
     shell(
@@ -178,7 +178,7 @@ START_TEST(uninstalling_leaves_what_was_there) {
 }
 END_TEST
 
-// A packager's stage, relative to the tree: nothing says where it was.
+// A packager's stage, relative to the tree: no installed file mentions it.
 START_TEST(a_stage_is_not_remembered) {
     begin();
     shell("stage=build/test-cache/stage-$$; trap 'rm -rf \"$root/$stage\"' EXIT\n"

@@ -1,6 +1,5 @@
-// test_inputs.c -- what a C program gives by mistake: an object whose making failed (NULL), no
-// array, a number that an enum has not. The call is refused where it enters, with a message;
-// nothing dies.
+// test_inputs.c -- wrong arguments of a C program: an object whose making failed (NULL), no array,
+// a number outside an enum. The call is refused where it enters, with a message; nothing dies.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@
 #include "tensor/plugin.h"
 #include "tests/helpers/expect.h"
 
-// Evaluates the call, and expects it to be refused as an invalid argument that is `mention`ed.
+// Evaluates the call, and expects a refusal as an invalid argument whose message has `mention`.
 #define refused(call, mention)                                                                     \
     do {                                                                                           \
         (void)(call);                                                                              \
@@ -132,7 +131,7 @@ START_TEST(training_with_what_was_not_made_is_refused) {
             "loader: there is none");
     refused(train_accuracy(model, NULL, &number), "loader: there is none");
     refused(schedule_rate(NULL, 3), "no schedule");
-    ck_assert_int_eq(train_step(model, optimizer, x, labels, NULL), STATUS_OK); // not asked
+    ck_assert_int_eq(train_step(model, optimizer, x, labels, NULL), STATUS_OK); // loss not wanted
     ck_assert_int_eq(train_step_with(model, optimizer, NULL, x, labels, NULL), STATUS_OK);
     optimizer_free(optimizer);
     layer_free(model);
@@ -192,7 +191,7 @@ START_TEST(contexts_and_devices_that_are_none_are_refused) {
     expect_error(STATUS_STATE, "no context");
     Context *context = context_new();
     context_push(context);
-    context_push(context); // twice would be a circle
+    context_push(context); // pushing it twice would make a circle
     expect_error(STATUS_STATE, "on the stack already");
     context_pop();
     ck_assert_ptr_ne(context_current(), context);
@@ -209,7 +208,7 @@ START_TEST(a_context_that_is_in_use_is_not_freed) {
     Context *own = context_default(), *outer = context_new(), *inner = context_new();
     context_free(own);
     expect_error(STATUS_STATE, "context_free: it is the thread's own");
-    ck_assert_ptr_eq(context_default(), own); // and asking for it does not begin it anew
+    ck_assert_ptr_eq(context_default(), own); // asking for it does not make a new one
     context_push(outer);
     context_push(inner);
     context_free(outer);
@@ -224,7 +223,7 @@ START_TEST(a_context_that_is_in_use_is_not_freed) {
 }
 END_TEST
 
-// A loader keeps what describes its data, and refuses when the data itself is gone.
+// A loader keeps the description of its data, and refuses when the data itself is gone.
 START_TEST(a_loader_outlives_its_data) {
     Corpus *text = calloc(1, sizeof *text);
     Dataset *digits = calloc(1, sizeof *digits), moved, rest;
@@ -236,11 +235,11 @@ START_TEST(a_loader_outlives_its_data) {
                          loader_new(digits, options)};
     moved = *digits;
     Corpus moved_text = *text;
-    free(digits); // the structs alone
+    free(digits); // frees only the structs
     free(text);
     for (int i = 0; i < 3; i++) ck_assert(loader_next(loaders[i], &batch));
     loader_free(loaders[2]);
-    ck_assert_int_eq(dataset_split(&moved, 2, 0, &rest), STATUS_OK); // copies, and frees
+    ck_assert_int_eq(dataset_split(&moved, 2, 0, &rest), STATUS_OK); // copies and frees it
     corpus_free(&moved_text);
     for (int i = 0; i < 2; i++) {
         ck_assert(!loader_next(loaders[i], &batch));
@@ -304,7 +303,7 @@ START_TEST(nothing_can_be_freed) {
 }
 END_TEST
 
-// What went wrong first is what is told, however long the chain behind it.
+// The first failure is the one reported, however long the chain of calls after it.
 START_TEST(the_first_failure_is_the_one_that_is_told) {
     Layer *model = mlp_new((int64_t[]){4, -2}, 2, mlp_defaults());
     Optimizer *optimizer = optimizer_new(model, optimizer_defaults(OPTIMIZER_ADAM));

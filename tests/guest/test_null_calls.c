@@ -1,6 +1,6 @@
 // test_null_calls.c -- every public function with NULL for each of its pointers, and for all of
-// them: it answers, refuses or does nothing, and never dies. What is called is made from the
-// headers; of what only the library's own code may call wrongly there is a table here.
+// them: it answers, refuses or does nothing, and never dies. The calls are made from the headers;
+// functions that only the library itself may misuse are listed here.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/helpers/harness.h"
 #include "tests/helpers/work_folder.h"
 
-// What may not be NULL, and why: that they are one load is all that they are there for.
+// Functions that must not get NULL, and the reason: they exist only to be a single load.
 static const struct {
     const char *function, *reason;
 } excepted[] = {
@@ -39,7 +39,7 @@ static bool is_excepted(const char *function) {
     return false;
 }
 
-// In a process of its own, which prints nothing but what a sanitizer has to say.
+// Calls it in a process of its own, which prints only a sanitizer's messages.
 static int status_of(const NullCall *call, int absent) {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -55,7 +55,7 @@ static int status_of(const NullCall *call, int absent) {
     return status;
 }
 
-// Adds to `found` what became of the call, unless it came back.
+// Adds the result of the call to `found`, unless the call returned normally.
 static void look_at(const NullCall *call, int absent, char *found, size_t size) {
     const char *pointer = absent == NULL_CALL_ALL ? "every pointer" : call->pointers[absent];
     int status = status_of(call, absent);
@@ -74,7 +74,7 @@ static void look_at(const NullCall *call, int absent, char *found, size_t size) 
 START_TEST(null_is_survived) {
     const NullCall *call = &null_calls[_i];
     if (is_excepted(call->function)) return;
-    work_folder_begin(); // where calls write, and what they keep
+    work_folder_begin(); // calls write files here
     setenv("HOME", work_folder, 1);
     setenv("XDG_CACHE_HOME", work_folder, 1);
     ck_assert_int_eq(chdir(work_folder), 0);
@@ -92,7 +92,7 @@ START_TEST(what_is_excepted_exists) {
         while (null_calls[n].function && strcmp(null_calls[n].function, excepted[i].function)) n++;
         ck_assert_msg(null_calls[n].function != NULL, "there is no %s", excepted[i].function);
     }
-    ck_assert_int_gt(count_calls(), 500); // the headers were read
+    ck_assert_int_gt(count_calls(), 500); // the headers were really read
 }
 END_TEST
 

@@ -157,10 +157,10 @@ static int64_t kept_by(TransformerLayerOptions options) {
 // * mean and rstd of each norm's rows, 16 s b, which they leave out;
 // * with dropout one more mask, of the wide features, 4 s b h: theirs drops nothing there. The
 // dropped features replace GELU's result, which nobody reads any more.
-// It does not keep x, since no sum stands before the first norm (x is a leaf and belongs to the
-// caller), 4 s b h. With ReLU the wide features are kept once, not before and after the activation:
-// 16 s b h less, unless dropout changes them. Fused attention keeps its result and a number for
-// each row, not the scores.
+// It does not keep x, which here is the caller's leaf and not the sum of a layer before, 4 s b h.
+// With ReLU the wide features are kept once, not before and after the activation: 16 s b h less,
+// unless dropout changes them. Fused attention keeps its result and a number for each row, not the
+// scores.
 static int64_t published(TransformerLayerOptions options) {
     int64_t sb = S * B, h = E, a = HEADS;
     bool drops = options.dropout > 0.0f;

@@ -1,13 +1,13 @@
 // cuda_raw.c -- a device copy and cuBLAS's product as a program without the engine would call them:
-// what the cuda device is measured against. nvcc links it for a GPU, g++ over the fake runtime for
-// the test of the benchmark.
+// the rivals of the cuda device. nvcc links it for a GPU, g++ over the fake runtime for the test of
+// the benchmark.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
 
 #include "tests/bench/cuda_raw.h"
 
-enum { WORKSPACE = 32 << 20 }; // as the engine's
+enum { WORKSPACE = 32 << 20 }; // as large as the engine's
 
 static struct {
     cudaStream_t stream;

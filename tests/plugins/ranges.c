@@ -1,5 +1,5 @@
-// ranges.c -- a tool for NVTX as a profiler is one, loaded by NVTX itself where
-// NVTX_INJECTION64_PATH names it: keeps the names of the ranges that were pushed, and their depth.
+// ranges.c -- an NVTX tool as a profiler is one, loaded by NVTX itself if NVTX_INJECTION64_PATH
+// names it: keeps the names of the ranges that were pushed, and their depth.
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,10 @@ enum { MOST_RANGES = 1000, NAME = 64 };
 static char names[MOST_RANGES][NAME];
 static int count, depth;
 
-// For the test, found by dlsym. NULL: there were not so many.
+// For the test, found by dlsym. NULL: there were fewer.
 const char *ranges_name(int index);
 const char *ranges_name(int index) { return index < count ? names[index] : NULL; }
-int ranges_depth(void); // pushed and not yet popped
+int ranges_depth(void); // number pushed and not yet popped
 int ranges_depth(void) { return depth; }
 
 static nvtxDomainHandle_t create(const char *name) {

@@ -1,5 +1,5 @@
-// sample.c -- a plug-in without CUDA, opened by test_plugin.c; SAMPLE_PLUGIN says how it behaves:
-// "other": as one of another build; "refuses": finds no GPU; else it opens.
+// sample.c -- a plug-in without CUDA, opened by test_plugin.c. SAMPLE_PLUGIN selects its behaviour:
+// "other": like one of another build; "refuses": finds no GPU; else it opens.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *abo
 Status ridgepoint_plugin_open(const PluginHost *host, Device **device, char *about, size_t size) {
     static Device sample = {.name = "cuda"};
     char where[64];
-    if (behaves("other")) abort(); // nobody may come here
+    if (behaves("other")) abort(); // must not be called
     host->where(where, sizeof where);
     if (behaves("refuses"))
         return host->error_set(STATUS_DEVICE, "cuda: nothing in %s. HINT: look elsewhere", where);

@@ -1,6 +1,5 @@
-// test_batch_norm.c -- batch norm beyond the op cases: running statistics that are not whole,
-// digits of numbers of any size, what is kept and run for whoever wants a gradient, and what that
-// costs.
+// test_batch_norm.c -- batch norm beyond the op cases: odd running statistics, precision for
+// numbers of any size, tensors saved and ops run for each wanted gradient, and their cost.
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,7 +47,7 @@ START_TEST(running_statistics_that_are_not_whole_are_refused) {
 }
 END_TEST
 
-// ---- digits ------------------------------------------------------------------------------------
+// ---- precision ---------------------------------------------------------------------------------
 static const struct {
     int64_t samples, channels, plane;
 } sizes[] = {{2, 3, 1}, {257, 5, 1}, {70, 3, 3}, {3, 2, 17}, {4, 2, 4097}, {2000, 1, 1}};
@@ -62,7 +61,7 @@ START_TEST(numbers_of_any_size_keep_their_digits) {
         random_uniform(11, 0, 0, n, x);
         for (int64_t i = 0; i < n; i++) x[i] = 1e4f + 3.5f * (x[i] - 0.5f);
         for (int64_t i = 0; i < n / 3 && heaps == 1; i++) x[i] = 0.0f; // a mean unlike any element
-        for (int64_t i = 0; i < n && heaps == 2; i++) x[i] *= 3e34f; // squares that no float holds
+        for (int64_t i = 0; i < n && heaps == 2; i++) x[i] *= 3e34f;   // squares overflow float
         for (int64_t i = 0; i < n && heaps == 3; i++) x[i] *= 1e-30f;
         Tensor *t = tensor_from_floats_new(SHAPE(samples, channels, plane), x);
         Scope *scope = scope_open();
@@ -88,7 +87,7 @@ START_TEST(numbers_of_any_size_keep_their_digits) {
 }
 END_TEST
 
-// Whatever their rounded mean is.
+// Equal numbers give exactly 0, whatever their rounded mean is.
 START_TEST(equal_numbers_are_their_mean_exactly) {
     static const float values[] = {0.1f, 3.7f, 12345.678f};
     float value = values[_i / 2], none = value * value * 1e-18f;
@@ -105,12 +104,12 @@ START_TEST(equal_numbers_are_their_mean_exactly) {
 }
 END_TEST
 
-// ---- who wants a gradient ----------------------------------------------------------------------
+// ---- wanted gradients --------------------------------------------------------------------------
 enum { SAMPLES = 4, CHANNELS = 3, PLANE = 5, CHANNEL = SAMPLES * PLANE };
 enum { ELEMENTS = SAMPLES * CHANNELS * PLANE };
 
-typedef struct Ran {   // in backward
-    Observer observer; // first
+typedef struct Ran {   // ops that ran in backward
+    Observer observer; // must be first
     const Op *op;
     int outputs;
     OpCost cost;
@@ -119,7 +118,7 @@ typedef struct Ran {   // in backward
 static void note_op(Observer *self, const OpCall *call) {
     Ran *ran = (Ran *)self;
     if (call->op != &op_batch_norm_backward && call->op != &op_batch_norm_eval_backward) return;
-    ck_assert_ptr_null(ran->op); // one op for all
+    ck_assert_ptr_null(ran->op); // a single op for all gradients
     ran->op = call->op;
     ran->outputs = call->n_out;
     ran->cost = op_cost(call);
@@ -147,8 +146,8 @@ START_TEST(only_what_is_wanted_is_kept_and_computed) {
     tensor_requires_grad(norm->parameters[1].tensor, bias);
     Ran ran = {.observer = {.op_end = note_op}};
     Scope *scope = scope_open();
-    Tensor *y = layer_forward(norm, tensor_mul_scalar(leaf, 1.0f)); // of an activation
-    int64_t saved = 0; // what is no parameter and no buffer
+    Tensor *y = layer_forward(norm, tensor_mul_scalar(leaf, 1.0f)); // an activation
+    int64_t saved = 0; // all but parameters and buffers
     if (eval ? weight : x || weight) saved += 4 * ELEMENTS;
     if (!eval && (x || weight)) saved += 4 * 2 * CHANNELS;
     ck_assert_int_eq(autograd_saved_bytes(), saved);

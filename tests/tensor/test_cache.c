@@ -1,5 +1,4 @@
-// test_cache.c -- the cache of freed blocks: what it holds, rounds and gives back, raw mode,
-// devices.
+// test_cache.c -- the cache of freed blocks: its contents, rounding and release, raw mode, devices.
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +121,7 @@ START_TEST(a_storage_on_meta_is_live_but_reserves_nothing) {
     ck_assert_int_eq(ledger->reserved_bytes, 0);
     ck_assert_int_eq(ledger_unaccounted(ledger), 0);
     storage_release(a);
-    Storage *b = cpu_storage(1 << 10); // a header that was meta's can carry data again
+    Storage *b = cpu_storage(1 << 10); // a header used on meta can carry data again
     ck_assert_ptr_nonnull(b->data);
     storage_release(b);
     leave();
@@ -192,7 +191,7 @@ START_TEST(when_the_system_has_no_more_the_cache_is_given_back_first) {
     Ledger *ledger = enter(false);
     Device small = limited_device();
     room = 64 * 1024;
-    storage_release(storage_new(&small, 40 * 1024, MEM_DATA)); // now cached
+    storage_release(storage_new(&small, 40 * 1024, MEM_DATA)); // now in the cache
     Storage *a = storage_new(&small, 50 * 1024, MEM_DATA);
     ck_assert_msg(a != NULL, "%s", error_message());
     ck_assert_int_eq(ledger->cached_bytes, 0);

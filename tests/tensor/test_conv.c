@@ -1,5 +1,5 @@
-// test_conv.c -- what holds of convolutions and pools beyond their values (test_ops.c): what they
-// save, what workspace they take, and that a dry run predicts both; costs by closed formulas.
+// test_conv.c -- convolutions and pools beyond their values (test_ops.c): saved tensors, workspace,
+// dry runs that predict both; costs by closed formulas.
 #include <math.h>
 #include <string.h>
 
@@ -73,8 +73,8 @@ START_TEST(costs_are_those_of_the_closed_formula) {
     ck_assert_uint_eq(weight->macs, macs);
     ck_assert_uint_eq(weight->elementwise_flops, c.bias ? outputs - biases : 0);
     ck_assert_uint_eq(weight->bytes_written, 4 * (weights + biases));
-    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD_INPUT].macs, 0); // nobody needs it
-    ck_assert_int_eq(cost.saved_bytes, 0);                       // x is data
+    ck_assert_uint_eq(cost.phase[PHASE_BACKWARD_INPUT].macs, 0); // nobody wants it
+    ck_assert_int_eq(cost.saved_bytes, 0);                       // x is data, so it is not counted
     tensor_requires_grad(x, true);
     ck_assert_int_eq(layer_cost(layer, &x, 1, &cost), STATUS_OK);
     ck_assert_uint_eq(cost.phase[PHASE_BACKWARD_INPUT].macs, macs);
@@ -84,9 +84,9 @@ START_TEST(costs_are_those_of_the_closed_formula) {
 }
 END_TEST
 
-// ---- what is saved ---------------------------------------------------------------------------
+// ---- saved tensors ---------------------------------------------------------------------------
 typedef struct Watch {
-    Observer observer; // first
+    Observer observer; // must be first
     int64_t saved, activations, workspace, most_workspace;
 } Watch;
 
@@ -138,7 +138,7 @@ START_TEST(pools_save_no_values) {
         Scope *scope = scope_open();
         live = expect_live_bytes();
         tensor_max_pool2d(x, pool2d_defaults(2));
-        ck_assert_int_eq(watch.saved, gradient ? 8 * outputs : 0); // places only, and only then
+        ck_assert_int_eq(watch.saved, gradient ? 8 * outputs : 0); // only places, if wanted
         ck_assert_int_eq(expect_live_bytes() - live, (gradient ? 12 : 4) * outputs);
         tensor_avg_pool2d(x, pool2d_defaults(2));
         tensor_adaptive_avg_pool2d(x, 4, 4);
@@ -162,7 +162,7 @@ static Status run_back(Layer *layer, Tensor *x) {
     return status;
 }
 
-// The workspace is where the peak is: small activations, a large unfolding.
+// Checks a peak caused by workspace: small activations, a large unfolding.
 static void check_peak(Layer *layer, Tensor *x, const char *what) {
     LayerCost cost;
     ck_assert_int_eq(layer_cost(layer, &x, 1, &cost), STATUS_OK);
@@ -170,7 +170,7 @@ static void check_peak(Layer *layer, Tensor *x, const char *what) {
     int64_t live = expect_live_bytes();
     ck_assert_msg(run_back(layer, x) == STATUS_OK, "%s", error_message());
     MemoryUse peak = context_ledger()->peak;
-    peak.category[MEM_DATA] -= tensor_bytes(x); // the caller's
+    peak.category[MEM_DATA] -= tensor_bytes(x); // x is the caller's
     for (int c = 0; c < MEM_COUNT; c++)
         ck_assert_msg(cost.peak.category[c] == peak.category[c],
                       "%s, %d threads: %s: predicted %lld, measured %lld", what,
@@ -185,7 +185,7 @@ START_TEST(a_dry_run_predicts_the_peak_with_its_workspace) {
     for (int t = 0; t < 4; t++) {
         context_set_threads(threads[t]);
         Case c = case_random(_i);
-        c.height += 20; // so that some are worth several threads
+        c.height += 20; // so that some use several threads
         c.out *= 7;
         Layer *layer = case_layer_new(&c);
         Tensor *x = tensor_uniform_new(SHAPE(c.n, c.in, c.height, c.width), -1.0f, 1.0f);
@@ -225,7 +225,7 @@ static int64_t most_workspace(const Case *c, int threads) {
 }
 
 START_TEST(workspace_is_bounded_whatever_the_image) {
-    const int64_t most = 4 * ((1 << 17) + 8); // 512 KiB a thread, and what copying may overshoot
+    const int64_t most = 4 * ((1 << 17) + 8); // 512 KiB a thread, plus the copies' overshoot
     context_set_device(device_meta());
     Conv2dOptions padded = conv2d_padded(conv2d_defaults(), 1), grouped = padded;
     grouped.groups = 4;
@@ -299,7 +299,7 @@ START_TEST(a_window_of_padding_alone_is_minus_infinity_and_takes_no_gradient) {
     Tensor *x = tensor_from_floats_new(SHAPE(1, 1, 1, 4), (float[]){1, 2, 3, 4});
     tensor_requires_grad(x, true);
     Pool2dOptions options = {.kernel_h = 1, .kernel_w = 2, .dilation_h = 1, .dilation_w = 5};
-    options.padding_left = options.padding_right = 1; // taps at -1 and 4, and no other window
+    options.padding_left = options.padding_right = 1; // the taps at -1 and 4 are in no other window
     options.stride_h = options.stride_w = 1;
     Scope *scope = scope_open();
     Tensor *y = tensor_max_pool2d(x, options), *one = tensor_full_new(SHAPE(1, 1, 1, 1), 1.0f);

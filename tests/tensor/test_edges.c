@@ -1,5 +1,5 @@
-// test_edges.c -- values and owners at the edges: what rounds, what is not finite, what changed
-// since forward, what is given back as it came. That ops are right is test_ops.c's.
+// test_edges.c -- values and owners at the edges: rounding, infinity and NaN, changes since
+// forward, inputs that are returned. test_ops.c tests that ops are right.
 #include <math.h>
 
 #include "autograd/autograd.h"
@@ -11,7 +11,7 @@ START_TEST(what_is_kept_is_freed_once_whatever_it_was) {
     int64_t live = expect_live_bytes();
     Tensor *x = tensor_full_new(SHAPE(2, 3), 1.0f);
     Scope *scope = scope_open();
-    Tensor *given = _i ? tensor_transpose(x, 0, 1) : x; // a copy of it, or x itself
+    Tensor *given = _i ? tensor_transpose(x, 0, 1) : x; // a copy, or x itself
     Tensor *kept = tensor_keep(tensor_contiguous(given));
     ck_assert_int_eq(kept == x, _i == 0);
     scope_close(scope);
@@ -20,7 +20,7 @@ START_TEST(what_is_kept_is_freed_once_whatever_it_was) {
     tensor_free(kept);
     ck_assert_int_eq(expect_live_bytes(), live);
     Tensor *a = tensor_zeros_new(SHAPE(2)), *b = tensor_zeros_new(SHAPE(2));
-    ck_assert_ptr_ne(a, b); // the list of free handles has each once
+    ck_assert_ptr_ne(a, b); // the free list has each handle once
     tensor_free(a);
     tensor_free(b);
 }
@@ -35,7 +35,7 @@ START_TEST(adding_a_part_of_a_buffer_to_another_reads_it_as_it_was) {
         expect_values(x, 3, 5, 7, 9, 11, 13, 15, 8);
     else
         expect_values(x, 1, 3, 5, 7, 9, 11, 13, 15);
-    ck_assert_int_eq(tensor_accumulate(x, x), STATUS_OK); // the same view needs no copy
+    ck_assert_int_eq(tensor_accumulate(x, x), STATUS_OK); // adding a view to itself needs no copy
     ck_assert(tensor_data(x)[0] == (_i ? 6.0f : 2.0f));
     scope_close(scope);
     tensor_free(x);
@@ -69,7 +69,7 @@ START_TEST(a_layer_has_one_parent_and_is_freed_once) {
     }
     ck_assert_int_eq(layer_add_child(model, "none", NULL), STATUS_INVALID_ARGUMENT);
     expect_error(STATUS_INVALID_ARGUMENT, "the child is NULL");
-    layer_free(fc); // a child that is freed by itself leaves its parent
+    layer_free(fc); // freeing a child takes it out of its parent
     ck_assert_int_eq(model->n_children, 1);
     ck_assert_ptr_eq(model->children[0], other);
     ck_assert_int_eq(layer_parameter_count(model), 4);
@@ -79,7 +79,7 @@ START_TEST(a_layer_has_one_parent_and_is_freed_once) {
 END_TEST
 
 // ---- values ------------------------------------------------------------------------------------
-// The mean of n equal numbers is that number wherever their sum is exact.
+// The mean of n equal numbers is exactly that number wherever their sum is exact.
 START_TEST(means_and_quotients_are_divided_and_not_multiplied) {
     for (int n = 1; n <= 300; n++) {
         Tensor *ones = tensor_full_new(SHAPE(n), 1.0f), *rows = tensor_full_new(SHAPE(n, 3), 3.0f);
@@ -94,14 +94,14 @@ START_TEST(means_and_quotients_are_divided_and_not_multiplied) {
     }
     Tensor *tiny = tensor_from_floats_new(SHAPE(3), (float[]){0.0f, 1e-39f, -2e-39f});
     Scope *scope = scope_open();
-    expect_values(tensor_div_scalar(tiny, 1e-39f), 0, 1, -2); // 1 / 1e-39 is no float
+    expect_values(tensor_div_scalar(tiny, 1e-39f), 0, 1, -2); // 1 / 1e-39 overflows float
     scope_close(scope);
     tensor_free(tiny);
 }
 END_TEST
 
-// Numbers of one sign, equal ones above all, err in one direction: no sum of up to a block is off
-// by more than a few roundings, and longer ones are not off by more.
+// Numbers of one sign, equal ones above all, err in one direction: the sum of up to a block is off
+// by a few roundings at most, and longer sums are not off by more.
 START_TEST(long_sums_of_equal_numbers_lose_little) {
     static const int64_t lengths[] = {1,    17,   255,  511,  512,    575,    1000,
                                       1024, 4095, 4096, 4097, 100003, 1 << 22};
@@ -120,7 +120,7 @@ START_TEST(long_sums_of_equal_numbers_lose_little) {
 }
 END_TEST
 
-// Whatever the size of its numbers: a row of two lies at -1 and 1.
+// For numbers of any size a row of two becomes -1 and 1.
 START_TEST(layer_norm_of_large_numbers_is_that_of_small_ones) {
     static const float sizes[] = {1.0f, 1e15f, 1e19f, 1e25f, 1e30f, 3e38f};
     float a = sizes[_i];
@@ -151,7 +151,7 @@ START_TEST(the_gradient_of_a_mean_is_divided_too) {
 }
 END_TEST
 
-// As torch.nn.functional.dropout: a product with 0, not an assignment of it.
+// As in torch.nn.functional.dropout: a product with 0, not an assignment of 0.
 START_TEST(dropout_hides_nothing_that_is_not_finite) {
     static const float probabilities[] = {0.0f, 0.5f, 1.0f};
     Tensor *x = tensor_full_new(SHAPE(1000), _i % 2 ? NAN : INFINITY);
@@ -168,8 +168,8 @@ START_TEST(dropout_hides_nothing_that_is_not_finite) {
 }
 END_TEST
 
-// Certain and right costs nothing, certain and wrong everything; where PyTorch 2.15 has a number,
-// it is this one (of infinities it has NaN for half of them).
+// Certain and right costs nothing, certain and wrong everything; where PyTorch 2.15 gives a number,
+// it is this one (for half of the infinities it gives NaN).
 START_TEST(certainty_costs_nothing_or_everything) {
     static const struct {
         float logit, target, loss, slope;
@@ -199,8 +199,8 @@ START_TEST(certainty_costs_nothing_or_everything) {
 }
 END_TEST
 
-// ---- what changed since forward ----------------------------------------------------------------
-// Written through tensor_labels, which bumps no version.
+// ---- changes since forward ---------------------------------------------------------------------
+// Writes through tensor_labels, which bumps no version.
 START_TEST(labels_that_changed_since_forward_are_looked_at_again) {
     static const int64_t strays[] = {3, -1, INT64_MAX, INT64_MIN};
     Tensor *x = tensor_full_new(SHAPE(2, 3), 1.0f);
@@ -219,7 +219,7 @@ START_TEST(labels_that_changed_since_forward_are_looked_at_again) {
 END_TEST
 
 // ---- optimizers --------------------------------------------------------------------------------
-// What is not counted is not done: 0 times an infinite parameter would be NaN.
+// A term that is not counted is not computed: 0 times an infinite parameter would be NaN.
 enum { PLAIN, MOMENTUM, NESTEROV, ADAM, ADAMW, RMSPROP, LION, STEPS };
 
 static Status step(int kind, Tensor *p, Tensor *g, Tensor *m, Tensor *v) {
@@ -236,7 +236,7 @@ static Status step(int kind, Tensor *p, Tensor *g, Tensor *m, Tensor *v) {
     return status;
 }
 
-// What is not counted is not done: 0 times an infinite parameter would be NaN.
+// A term that is not counted is not computed: 0 times an infinite parameter would be NaN.
 START_TEST(without_weight_decay_a_gradient_knows_no_parameter) {
     Tensor *p = tensor_full_new(SHAPE(3), INFINITY), *g = tensor_full_new(SHAPE(3), 1.0f);
     Tensor *m = tensor_zeros_new(SHAPE(3)), *v = tensor_zeros_new(SHAPE(3));

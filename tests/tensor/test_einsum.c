@@ -1,6 +1,6 @@
-// test_einsum.c -- einsum beside PyTorch's: values, gradients, and products as FlopCounterMode
-// counts them (tests/fixtures/make_einsum.py, which says what a line is); gradcheck; what is
-// refused; memory that runs out. The ops that it is composed of have tests of their own.
+// test_einsum.c -- einsum compared with PyTorch's: values, gradients, and products as
+// FlopCounterMode counts them (tests/fixtures/make_einsum.py explains the lines); gradcheck;
+// refusals; memory that runs out. The ops inside have tests of their own.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ START_TEST(gradients_are_those_of_differences) {
 }
 END_TEST
 
-// ---- what is refused ----------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------
 START_TEST(what_is_no_equation_is_refused) {
     static const struct {
         const char *equation;

@@ -1,5 +1,5 @@
-// test_embedding.c -- embedding and flatten beyond the op cases: which indices are refused, and
-// with what words, what they cost, the layers, and memory that runs out in a model of them.
+// test_embedding.c -- embedding and flatten beyond the op cases: refused indices and the messages,
+// cost, the layers, and memory that runs out in a model of them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ START_TEST(equal_indices_add_up_and_rows_without_one_get_zero) {
 }
 END_TEST
 
-// PyTorch's functional.embedding(..., padding_idx=...): nothing comes to that row, not even NaN.
+// As PyTorch's functional.embedding(..., padding_idx=...): that row gets nothing, not even NaN.
 START_TEST(padding_has_no_gradient) {
     static const float wanted[2][6] = {{0, 0, 10, 20, 100, 200}, {1, 2, 10, 20, 0, 0}};
     Tensor *table = tensor_from_floats_new(SHAPE(3, 2), (float[]){1, 2, 3, 4, 5, 6});
@@ -44,7 +44,7 @@ START_TEST(padding_has_no_gradient) {
         float start[] = {i < 2 ? NAN : 1, 2, 10, 20, 100, i < 2 ? 200 : NAN};
         Tensor *given = tensor_from_floats_new(SHAPE(3, 2), start);
         ck_assert_int_eq(autograd_backward_from(y, given), STATUS_OK);
-        const float *dtable = tensor_data(tensor_grad(table)); // the second one is added
+        const float *dtable = tensor_data(tensor_grad(table)); // the second gradient is added
         for (int k = 0; k < 6; k++) ck_assert(dtable[k] == (float)(1 + i % 2) * wanted[i / 2][k]);
         if (i == 1) tensor_zero_grad(table);
         tensor_free(given);
@@ -86,7 +86,7 @@ START_TEST(stray_indices_are_refused_with_their_place) {
     expect_error(STATUS_INVALID_ARGUMENT, "index 0 at (0, 0) is not in [0, 0)");
     ck_assert_ptr_null(tensor_embedding(index, cube));
     expect_error(STATUS_SHAPE, "the table is no matrix");
-    int64_t large = (1LL << 32) + 1; // which 32 bits would take for 1
+    int64_t large = (1LL << 32) + 1; // 32 bits would see 1
     Tensor *far = tensor_from_labels_new(SHAPE_SCALAR, &large);
     ck_assert_ptr_null(tensor_embedding(far, table));
     expect_error(STATUS_INVALID_ARGUMENT, "index 4294967297 at ()");
@@ -101,9 +101,9 @@ START_TEST(stray_indices_are_refused_with_their_place) {
 }
 END_TEST
 
-// The rows that are read, and no more than the table has.
+// The cost counts the rows read, at most as many as the table has.
 START_TEST(the_cost_is_that_of_the_rows_picked) {
-    static const int64_t counts[] = {50257, 20}; // of rows; 24 are picked
+    static const int64_t counts[] = {50257, 20}; // numbers of rows; 24 are picked
     for (int i = 0; i < 2; i++) {
         context_set_device(device_meta());
         Layer *layer = embedding_new(counts[i], 16);
@@ -189,7 +189,7 @@ START_TEST(flatten_joins_neighbours_as_pytorch_does) {
     } else {
         ck_assert_msg(y != NULL, "%s", error_message());
         ck_assert(shape_equal(tensor_shape(y), flattened[_i].out));
-        ck_assert_ptr_eq(y->storage, x->storage); // nothing moved
+        ck_assert_ptr_eq(y->storage, x->storage); // nothing was copied
     }
     scope_close(scope);
     tensor_free(x);
@@ -203,7 +203,7 @@ START_TEST(flatten_says_what_it_does) {
     Tensor *x = tensor_zeros_new(SHAPE(5)), *both[] = {x, x};
     ck_assert_str_eq(layer_attributes_text(layer, text, sizeof text), "start_dim=1, end_dim=-1");
     ck_assert_ptr_null(layer_forward(layer, x));
-    ck_assert_int_eq(strncmp(error_message(), "Flatten", 7), 0); // its path is layer_forward's
+    ck_assert_int_eq(strncmp(error_message(), "Flatten", 7), 0); // layer_forward adds its path
     expect_error(STATUS_SHAPE, "Flatten of (5,): there are no dimensions 1 to -1");
     ck_assert_ptr_null(layer_forward_many(layer, both, 2));
     expect_error(STATUS_INVALID_ARGUMENT, "Flatten takes one input, got 2");
@@ -212,7 +212,7 @@ START_TEST(flatten_says_what_it_does) {
 }
 END_TEST
 
-// ---- a model of all of them -------------------------------------------------------------------
+// ---- a model with all of them -----------------------------------------------------------------
 enum { WORDS = 11, WIDTH = 6, LENGTH = 4, CLASSES = 3, BATCH = 5 };
 
 static Layer *model_new(void) {
@@ -276,7 +276,7 @@ START_TEST(any_request_may_fail_and_everything_is_freed) {
         context_pop();
         context_free(context);
         if (status) continue;
-        ck_assert_uint_gt(n, 100); // beyond the last request
+        ck_assert_uint_gt(n, 100); // n is beyond the last allocation
         break;
     }
 }

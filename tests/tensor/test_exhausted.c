@@ -1,5 +1,5 @@
-// test_exhausted.c -- what is told when a device has no more memory: word for word, because all of
-// its figures are known. That cached blocks are given back first: test_cache.c.
+// test_exhausted.c -- the message when a device has no more memory: word for word, because all its
+// figures are known. test_cache.c tests that cached blocks are freed first.
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ static Device small_device(void) {
     device.name = "small";
     device.allocate = allocate;
     device.release = release;
-    device.uncached = true; // so that reserved is requested
+    device.uncached = true; // so that reserved equals requested
     room = 10000;
     return device;
 }
@@ -73,7 +73,7 @@ START_TEST(figures_and_the_largest_by_layer_are_told) {
     held[2] = take(&small, 200, MEM_GRADIENT, "fc");
     held[3] = take(&small, 3000, MEM_PARAMETER, "fc");
     held[4] = take(&small, 0, MEM_DATA, NULL);
-    held[5] = take(device_cpu(), 1 << 20, MEM_DATA, NULL); // elsewhere
+    held[5] = take(device_cpu(), 1 << 20, MEM_DATA, NULL); // on another device
     context_current()->running = "matmul";
     const char *all = "matmul: small memory exhausted: 9000 bytes asked, 6300 live, 0 cached and "
                       "given back; largest: 3000 parameter in fc, 3000 activation in relu, 200 "
@@ -123,7 +123,7 @@ START_TEST(the_hint_is_there_whatever_the_figures) {
     Storage *held[3];
     for (int i = 0; i < 3; i++) {
         held[i] = storage_new(&small, 100, MEM_ACTIVATION);
-        held[i]->bytes = INT64_MAX / 4; // as if
+        held[i]->bytes = INT64_MAX / 4; // pretends to be huge
     }
     context_current()->running = "binary_cross_entropy_with_logits_backward";
     ck_assert_ptr_null(storage_new(&small, INT64_MAX / 2, MEM_DATA));
@@ -138,7 +138,7 @@ START_TEST(the_hint_is_there_whatever_the_figures) {
 }
 END_TEST
 
-// Taken and given back in any order, the list of live storages stays whole.
+// Allocated and freed in any order, the list of live storages stays intact.
 START_TEST(live_storages_are_listed_whatever_the_order) {
     enum { N = 40 };
     Storage *held[N] = {NULL};
@@ -166,7 +166,7 @@ START_TEST(live_storages_are_listed_whatever_the_order) {
 }
 END_TEST
 
-// The addresses that this process has, in bytes.
+// Bytes of address space that this process uses.
 static rlim_t addresses(void) {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -175,7 +175,7 @@ static rlim_t addresses(void) {
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-// OpenBLAS asks the system for a second thread's memory until it gets it.
+// OpenBLAS would ask for a second thread's memory again and again until it gets it.
 START_TEST(a_product_waits_for_no_memory_that_there_is_not) {
     struct rlimit before, little;
     ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);

@@ -1,5 +1,5 @@
 // test_join.c -- concat, stack and gather beyond the op cases: integers, many inputs, repeated
-// indices, and what they refuse.
+// indices, and refusals.
 #include "autograd/autograd.h"
 #include "tests/helpers/expect.h"
 
@@ -31,7 +31,7 @@ END_TEST
 
 enum { MANY = 100, MASK = 64 }; // needs_grad has 64 bits
 
-// {0}, {1}, {2} ...; the first `wanting` want gradients.
+// Inputs {0}, {1}, {2} ...; the first `wanting` want gradients.
 static void many_new(Tensor *in[MANY], int wanting) {
     for (int i = 0; i < MANY; i++) {
         in[i] = tensor_full_new(SHAPE(1), (float)i);
@@ -72,7 +72,7 @@ START_TEST(up_to_64_inputs_get_gradients) {
 }
 END_TEST
 
-// An input past the mask must not be forgotten in silence, nor taken for the first.
+// An input past the mask must not be ignored silently, nor taken for the first.
 START_TEST(an_input_beyond_the_64th_is_not_recorded) {
     Scope *scope = scope_open();
     Tensor *in[MANY];
@@ -86,7 +86,7 @@ START_TEST(an_input_beyond_the_64th_is_not_recorded) {
     } else {
         ck_assert_ptr_null(row);
         expect_error(STATUS_INVALID_ARGUMENT, "the first 64");
-        ck_assert_ptr_null(tensor_stack(in, MASK + 1, 0)); // of views, which are no leaves
+        ck_assert_ptr_null(tensor_stack(in, MASK + 1, 0)); // with views, which are no leaves
         expect_error(STATUS_INVALID_ARGUMENT, "the first 64");
     }
     no_grad_begin();
@@ -109,7 +109,7 @@ START_TEST(nothing_cannot_be_joined) {
 }
 END_TEST
 
-// A tensor of nothing may be as wide as it likes; seventeen of them may not.
+// A tensor without elements may have any width; the widths of seventeen may overflow.
 START_TEST(a_sum_of_sizes_that_overflows_is_refused) {
     Scope *scope = scope_open();
     Tensor *wide = tensor_zeros_new(SHAPE(0, INT64_MAX / 16)), *in[17];

@@ -1,5 +1,5 @@
 // test_limits.c -- large numbers: sums of very many elements, labels that float cannot hold, sizes
-// that a BLAS cannot count, steps beyond the end; and messages about what is out of range.
+// that a BLAS cannot count, steps beyond the end; and messages about values out of range.
 #include "autograd/autograd.h"
 #include "tests/helpers/expect.h"
 
@@ -23,7 +23,7 @@ START_TEST(a_million_tenths_are_summed_as_well_over_rows_as_over_columns) {
 }
 END_TEST
 
-// Every way to reduce some of four dimensions, against a loop; the sums are exact.
+// Every way to reduce some of four dimensions, compared with a loop; the sums are exact.
 START_TEST(any_dimensions_can_be_summed_away) {
     enum { A = 2, B = 3, C = 4, D = 300, N = A * B * C * D };
     static float values[N];

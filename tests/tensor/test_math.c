@@ -9,7 +9,7 @@
 
 enum { BLOCK = 4096, STRIDE = 997 }; // every 997th float: 4.3 million, of every sign and exponent
 
-// ---- what each should be ---------------------------------------------------------------------
+// ---- reference values ------------------------------------------------------------------------
 
 static const double sqrt_half = 0.70710678118654752, root_of_2_over_pi = 0.79788456080286536;
 
@@ -39,7 +39,7 @@ static double gelu_tanh_derivative(double x) {
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
 }
 
-// X(formula math_..., its reference, ulp allowed, or else this absolute error)
+// X(formula math_..., its reference, allowed ulp, or else this absolute error)
 #define FORMULA_LIST(X)                                                                            \
     X(relu, relu, 0, 0)                                                                            \
     X(absolute, fabs, 0, 0)                                                                        \
@@ -57,7 +57,7 @@ static double gelu_tanh_derivative(double x) {
     X(gelu_derivative, gelu_derivative, 2, 3e-7)                                                   \
     X(gelu_tanh_derivative, gelu_tanh_derivative, 2, 2.5e-6)
 
-// Each formula in two loops: as kernels compile it, and for the oldest machine.
+// Each formula in two loops: compiled as kernels are, and for the oldest machine.
 #define DEFINE_LOOPS(name, reference, ulps, absolute)                                              \
     KERNEL static void name##_kernel(const float *x, float *y) {                                   \
         for (int i = 0; i < BLOCK; i++) y[i] = math_##name(x[i]);                                  \
@@ -92,11 +92,11 @@ static bool next_block(uint64_t *bits, float x[BLOCK]) {
     return true;
 }
 
-// The distance in units of float32's last place at `want`, which is not rounded itself.
+// The distance in units of float32's last place at `want`, which is not rounded.
 static double ulps_between(float got, double want) {
     if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : HUGE_VAL;
     if (isinf(want)) return (double)got == want ? 0 : HUGE_VAL;
-    if (isinf(got)) got = got > 0 ? FLT_MAX : -FLT_MAX; // right if `want` is as large or larger
+    if (isinf(got)) got = got > 0 ? FLT_MAX : -FLT_MAX; // right if `want` is at least that large
     if (fabs(want) > (double)FLT_MAX) want = want > 0 ? (double)FLT_MAX : -(double)FLT_MAX;
     int exponent;
     frexp(want, &exponent);

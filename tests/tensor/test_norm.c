@@ -1,5 +1,5 @@
-// test_norm.c -- the layer norm, and the variance, beyond the op cases: digits far from 0, what is
-// kept and run for whoever wants a gradient, what it costs by closed formulas, and the layer.
+// test_norm.c -- the layer norm, and the variance, beyond the op cases: precision far from 0,
+// tensors saved and ops run for each wanted gradient, cost by closed formulas, and the layer.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 static const float epsilon = 1e-5f;
 
-// ---- digits -----------------------------------------------------------------------------------
+// ---- precision --------------------------------------------------------------------------------
 typedef struct Statistics {
     double mean, rstd;
 } Statistics;
 
-static Statistics statistics_of(const float *x, int64_t n) { // in double, as the formula says
+static Statistics statistics_of(const float *x, int64_t n) { // by the formula, in double
     double sum = 0.0, squares = 0.0;
     for (int64_t i = 0; i < n; i++) sum += (double)x[i];
     for (int64_t i = 0; i < n; i++) squares += pow((double)x[i] - sum / (double)n, 2.0);
@@ -55,12 +55,12 @@ START_TEST(numbers_far_from_zero_keep_their_digits) {
 }
 END_TEST
 
-// ---- who wants a gradient ---------------------------------------------------------------------
+// ---- wanted gradients -------------------------------------------------------------------------
 enum { ROWS = 6, WIDTH = 10, ELEMENTS = ROWS * WIDTH };
 
 typedef struct Ran {
-    Observer observer; // first
-    char ops[200];     // " layer_norm_backward_weight/2": names and outputs, in backward
+    Observer observer; // must be first
+    char ops[200];     // ops in backward with their outputs: " layer_norm_backward_weight/2"
 } Ran;
 
 static void note_op(Observer *self, const OpCall *call) {
@@ -85,8 +85,8 @@ static const struct {
     {" layer_norm_backward/1 layer_norm_backward_weight/2", 4 * (ELEMENTS + 2 * ROWS)},
 };
 
-// Nothing is kept, run or copied that nobody asked for; gradients are written where they belong.
-// Exactly 0 of equal numbers, whatever their rounded mean is; else as good as a float can be.
+// Only what is wanted is saved, run or copied; gradients are written straight to their place.
+// Exactly 0 for equal numbers, whatever their rounded mean is; else as good as float allows.
 START_TEST(a_variance_holds_its_digits_and_is_zero_of_equal_numbers) {
     enum { MOST = 1000 };
     const struct {
@@ -155,7 +155,7 @@ START_TEST(gradients_of_two_steps_add_up) {
     }
     float more[WIDTH], rows[WIDTH];
     for (int i = 0; i < WIDTH; i++) rows[i] = ROWS;
-    tensor_zero_grad(bias); // now only one of the two is written straight to its place
+    tensor_zero_grad(bias); // now only one of the two can be written straight to its place
     Scope *scope = scope_open();
     autograd_backward(tensor_sum(layer_forward(norm, x), DIM_ALL, false));
     expect_no_error();

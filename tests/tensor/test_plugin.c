@@ -1,5 +1,5 @@
-// test_plugin.c -- finding and opening the plug-in that brings the cuda device, and what is said
-// when that fails. The device itself: test_cuda*.c.
+// test_plugin.c -- finding and opening the plug-in that brings the cuda device, and the messages
+// when that fails. test_cuda*.c test the device itself.
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -16,7 +16,7 @@ static void use_plugin(const char *path, const char *behaviour) {
     setenv("SAMPLE_PLUGIN", behaviour, 1);
 }
 
-// A file by its place as seen from the folder of this program.
+// The path of a file, given relative to the folder of this program.
 static const char *path_of(const char *place) {
     static char path[PATH_MAX];
     char self[PATH_MAX - 64] = "";
@@ -26,7 +26,7 @@ static const char *path_of(const char *place) {
 }
 #define SAMPLE "plugins/libsample.so"
 
-// cuda is refused in one line that says what, and what to do about it.
+// Expects that cuda is refused in one line with the problem and a remedy.
 static void check_refusal(const char *mention) {
     ck_assert_ptr_null(device_open("cuda"));
     const char *text = error_message();
@@ -112,7 +112,7 @@ START_TEST(a_plug_in_opens_once_and_says_what_it_brings) {
     use_plugin(path_of(SAMPLE), "refuses");
     ck_assert_ptr_null(device_open("cuda"));
     error_clear();
-    use_plugin(path_of(SAMPLE), ""); // the reason is gone: it opens after all
+    use_plugin(path_of(SAMPLE), ""); // without the problem it opens
     Device *device = device_open("cuda");
     ck_assert_msg(device != NULL, "%s", error_message());
     use_plugin("/nowhere/plugin.so", "");
@@ -124,7 +124,7 @@ START_TEST(a_plug_in_opens_once_and_says_what_it_brings) {
 }
 END_TEST
 
-// A driver, but nothing beside the program: it is alone in a folder of its own.
+// A driver, but no plug-in beside the program, which is alone in its folder.
 START_TEST(a_driver_without_a_plug_in) {
     char folder[] = "/tmp/test_plugin_XXXXXX", command[3 * PATH_MAX], program[PATH_MAX];
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -146,7 +146,7 @@ START_TEST(a_driver_without_a_plug_in) {
 }
 END_TEST
 
-// The loader's own account of the files that it was asked for.
+// Checks the dynamic loader's own list of requested files.
 START_TEST(who_does_not_ask_for_cuda_does_not_touch_the_driver) {
     static const char *const arguments[] = {
         "--layers 6,4 --epochs 0 --iterations 3 --warmup 2 --peaks tests/fixtures/peaks.json",
@@ -162,8 +162,8 @@ START_TEST(who_does_not_ask_for_cuda_does_not_touch_the_driver) {
 }
 END_TEST
 
-// ---- what is linked ----------------------------------------------------------------------------
-// No line of the list of libraries that a file needs mentions any of these.
+// ---- linking -----------------------------------------------------------------------------------
+// Checks that a file's list of needed libraries mentions none of these.
 static void check_needs_none_of(const char *path, const char *const names[]) {
     char command[PATH_MAX + 32], line[512];
     snprintf(command, sizeof command, "readelf -d '%s' 2>/dev/null", path);
@@ -188,7 +188,7 @@ START_TEST(programs_link_nothing_of_nvidia) {
 END_TEST
 
 START_TEST(the_plug_in_does_not_link_the_driver) {
-    const char *path = path_of("../../libridgepoint_cuda.so"); // one for all variants
+    const char *path = path_of("../../libridgepoint_cuda.so"); // one file for all variants
     if (access(path, R_OK) != 0) test_skip("libridgepoint_cuda.so is not built");
     if (system("readelf -v >/dev/null 2>&1") != 0) test_skip("readelf is missing");
     check_needs_none_of(path, (const char *const[]){"libcuda.so", "libcudart", NULL});

@@ -16,7 +16,7 @@
 #include "tensor/status.h"
 #include "tests/helpers/harness.h"
 
-#if defined(__has_feature) // clang says it so, gcc with a macro
+#if defined(__has_feature) // clang's way to say it; gcc has a macro
 #if __has_feature(thread_sanitizer)
 #define __SANITIZE_THREAD__ 1
 #endif
@@ -30,8 +30,8 @@ enum { THREAD_SANITIZER = 0 };
 enum { MAX_ITEMS = 2000 };
 
 typedef struct Record {
-    int done[MAX_ITEMS];         // how often each item was done
-    int64_t begin_of[MAX_ITEMS]; // the range it was in
+    int done[MAX_ITEMS];         // times each item was done
+    int64_t begin_of[MAX_ITEMS]; // start of the range it was in
     atomic_int ranges;
     int64_t n, grain;
     atomic_bool misaligned;
@@ -117,7 +117,7 @@ static void add_range(void *argument, int64_t begin, int64_t end) {
 }
 
 START_TEST(many_small_jobs_lose_nothing) {
-    Pool *pool = pool_new(2 + 3 * _i); // 2, 5 and 8 threads: more than there may be cores
+    Pool *pool = pool_new(2 + 3 * _i); // 2, 5 and 8 threads, perhaps more than cores
     atomic_llong total = 0;
     for (int i = 0; i < 3000; i++) pool_run(pool, 1 + i % 17, 1, add_range, &total);
     long long want = 0;
@@ -131,7 +131,7 @@ static void nap(int milliseconds) {
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000L}, NULL);
 }
 
-enum { MOST_NAPS = 60000 }; // a minute at least, and on a busy machine more
+enum { MOST_NAPS = 60000 }; // at least a minute, more on a busy machine
 
 typedef struct Meeting {
     atomic_int begun, ended;
@@ -151,7 +151,7 @@ static void meet(void *argument, int64_t begin, int64_t end) {
     atomic_fetch_add(&meeting->ended, 1);
 }
 
-// True when both ranges were done, at the same time, before pool_run returned.
+// True if both ranges were done, at the same time, before pool_run returned.
 static bool two_threads_meet(Pool *pool) {
     Meeting meeting = {0};
     pool_run(pool, 2, 1, meet, &meeting);
@@ -191,14 +191,14 @@ START_TEST(a_forked_child_starts_its_own_threads) {
     Pool *pool = pool_new(2);
     atomic_llong total = 0;
     pool_run(pool, 2, 1, add_range, &total);
-    if (_i == 1) nap(5); // fork while the worker sleeps, and while it spins
+    if (_i == 1) nap(5); // forks while the worker sleeps, and while it spins
     pid_t child = fork();
     if (child == 0) _exit(use_and_free(pool));
     int status = -1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
-    ck_assert_int_eq(use_and_free(pool), 0); // the parent's are untouched
+    ck_assert_int_eq(use_and_free(pool), 0); // the parent's pool still works
 }
 END_TEST
 
@@ -221,11 +221,11 @@ END_TEST
 START_TEST(without_threads_the_caller_does_all) {
     pthread_attr_t huge;
     pthread_attr_init(&huge);
-    ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 52), 0); // no machine has that
+    ck_assert_int_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 52), 0); // impossible
     if (pthread_setattr_default_np(&huge) != 0) test_skip("the default stack size is fixed");
     Pool *pool = pool_new(4);
     Record *r = run_record(pool, 1000, 1);
-    ck_assert_int_eq(r->ranges, 4); // the split is the same, only done by fewer
+    ck_assert_int_eq(r->ranges, 4); // the same split, done by fewer threads
     for (int i = 0; i < 1000; i++) ck_assert_int_eq(r->done[i], 1);
     free(r);
     pool_free(pool);

@@ -82,7 +82,7 @@ static Tensor *case_view(const Case *c, Tensor *t) {
     return t;
 }
 
-// What tensor_print writes; free it.
+// The text that tensor_print writes; free it.
 static char *printed(const Tensor *t) {
     char *text = NULL;
     size_t size = 0;
@@ -125,7 +125,7 @@ START_TEST(meta_tensors_have_nothing_to_print) {
 END_TEST
 
 START_TEST(data_of_another_device_is_copied_first) {
-    static Device far; // works as the CPU does, but its pointers are nobody's to read
+    static Device far; // works as the CPU does, but nobody may read its pointers
     far = *device_cpu();
     far.name = "far";
     far.on_host = false;

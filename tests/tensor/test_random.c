@@ -1,5 +1,5 @@
-// test_random.c -- Philox against its published answers, and what is made of its bits against what
-// it should be distributed like. Seeds are fixed, so no test is left to chance.
+// test_random.c -- Philox against its published answers, and the draws from its bits against their
+// distributions. Seeds are fixed, so no test depends on chance.
 #include "tensor/random.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ END_TEST
 
 START_TEST(element_i_is_lane_i_mod_4_of_counter_offset_plus_i_div_4) {
     enum { N = 1000 };
-    const uint64_t seed = 0x123456789abcdef0u, offset = 0xfffffff0u; // the carry is in the middle
+    const uint64_t seed = 0x123456789abcdef0u, offset = 0xfffffff0u; // carries in the middle
     uint32_t bits[N];
     random_bits(seed, offset, 0, N, bits);
     for (uint64_t i = 0; i < N; i++) {
@@ -73,8 +73,8 @@ static int compare_floats(const void *a, const void *b) {
 static double uniform_below(double x) { return x; }
 static double normal_below(double x) { return 0.5 * erfc(-x * 0.70710678118654752); }
 
-// Kolmogorov and Smirnov: the largest gap between the share of values below x and what it should
-// be, times sqrt(n). By chance it is above 1.95 once in a thousand seeds.
+// Kolmogorov and Smirnov: the largest gap between the measured and the expected share of values
+// below x, times sqrt(n). By chance it exceeds 1.95 once in a thousand seeds.
 static double largest_gap(float *values, int n, double (*share_below)(double)) {
     qsort(values, (size_t)n, sizeof *values, compare_floats);
     double gap = 0;
@@ -136,7 +136,7 @@ START_TEST(the_extreme_words_give_finite_normals) {
     float first[2], last[2];
     philox_normal_pair(0, 0, first);
     philox_normal_pair(0xffffffffu, 0xffffffffu, last);
-    const float want[4] = {5.768108f, 0, 0, 0}; // sqrt(2 * 24 ln 2), the largest there is
+    const float want[4] = {5.768108f, 0, 0, 0}; // sqrt(2 * 24 ln 2), the largest possible
     harness_assert_close(first, want, 2, 0, 1e-6, "of the smallest words");
     harness_assert_close(last, want + 2, 2, 0, 0, "of the largest words");
 }
@@ -198,7 +198,7 @@ START_TEST(a_shuffle_is_a_permutation) {
         seen[items[i]] = true;
         moved += items[i] != i;
     }
-    ck_assert_int_gt(moved, N - 20); // one stays in place on average
+    ck_assert_int_gt(moved, N - 20); // on average one stays in place
     random_shuffle(&state, items, 0);
 }
 END_TEST

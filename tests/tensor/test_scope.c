@@ -1,5 +1,5 @@
-// test_scope.c -- who frees what: scopes, nested ones, results handed out of them, and handles that
-// are used again.
+// test_scope.c -- ownership: scopes, nested ones, results handed out of them, and handles that are
+// reused.
 #include "autograd/autograd.h"
 #include "tests/helpers/expect.h"
 
@@ -11,7 +11,7 @@ START_TEST(closing_a_scope_frees_every_result_of_its_ops) {
     ck_assert_int_eq(expect_live_bytes(), live + 4000);
     scope_close(scope);
     ck_assert_int_eq(expect_live_bytes(), live);
-    ck_assert_double_eq((double)tensor_data(x)[99], 1.0); // x itself is untouched
+    ck_assert_double_eq((double)tensor_data(x)[99], 1.0); // x itself is unchanged
     tensor_free(x);
 }
 END_TEST
@@ -20,7 +20,7 @@ START_TEST(what_new_functions_give_is_not_a_scopes) {
     int64_t live = expect_live_bytes();
     Scope *scope = scope_open();
     Tensor *x = tensor_full_new(SHAPE(3), 2.0f);
-    tensor_release(x); // a scope's end does not concern it, an early one neither
+    tensor_release(x); // neither a scope's end nor an early release affects it
     scope_close(scope);
     expect_values(x, 2, 2, 2);
     tensor_free(x);
@@ -50,7 +50,7 @@ START_TEST(closing_an_outer_scope_closes_the_inner_ones) {
     tensor_relu(x);
     scope_close(outer);
     ck_assert_int_eq(expect_live_bytes(), live);
-    ck_assert_ptr_null(tensor_relu(x)); // none is open any more
+    ck_assert_ptr_null(tensor_relu(x)); // no scope is open now
     expect_error(STATUS_STATE, "outside any scope");
     tensor_free(x);
 }
@@ -87,7 +87,7 @@ START_TEST(an_op_outside_any_scope_is_an_error_that_names_it) {
     expect_error(STATUS_STATE, "exp of (2,): called outside any scope. HINT: open one");
     ck_assert_ptr_null(tensor_reshape(x, SHAPE(1, 2)));
     expect_error(STATUS_STATE, "reshape of (2,)");
-    ck_assert_int_eq(tensor_fill(x, 7.0f), STATUS_OK); // in place: there is no result to own
+    ck_assert_int_eq(tensor_fill(x, 7.0f), STATUS_OK); // in place: returns no tensor
     expect_values(x, 7, 7);
     ck_assert_int_eq(expect_live_bytes(), live);
     tensor_free(x);
@@ -103,7 +103,7 @@ START_TEST(closing_with_a_result_hands_it_to_the_enclosing_scope) {
     Tensor *y = scope_close_with(inner, tensor_add(hidden, hidden));
     ck_assert_ptr_eq(y->scope, outer);
     expect_values(y, 12, 12);
-    ck_assert_int_eq(expect_live_bytes(), live + 8); // the hidden one is gone
+    ck_assert_int_eq(expect_live_bytes(), live + 8); // the hidden tensor is freed
     scope_close(outer);
     ck_assert_int_eq(expect_live_bytes(), live);
     tensor_free(x);
@@ -136,7 +136,7 @@ START_TEST(closing_over_inner_scopes_still_hands_out_a_result_of_theirs) {
 }
 END_TEST
 
-// A layer that has nothing to do returns its input: that input keeps its owner.
+// A layer with nothing to do returns its input, which keeps its owner.
 START_TEST(an_input_passed_through_keeps_its_owner) {
     Tensor *mine = tensor_full_new(SHAPE(2), 3.0f);
     Scope *outer = scope_open();
@@ -160,8 +160,8 @@ START_TEST(a_kept_result_outlives_its_scope_until_it_is_freed) {
     Scope *scope = scope_open();
     Tensor *first = tensor_mul_scalar(x, 2.0f), *middle = tensor_mul_scalar(x, 3.0f);
     Tensor *last = tensor_mul_scalar(x, 4.0f);
-    ck_assert_ptr_eq(tensor_keep(middle), middle); // out of the middle of the scope's list
-    ck_assert_ptr_eq(tensor_keep(middle), middle); // twice is two owners
+    ck_assert_ptr_eq(tensor_keep(middle), middle); // from the middle of the scope's list
+    ck_assert_ptr_eq(tensor_keep(middle), middle); // keeping twice makes two owners
     tensor_free(middle);
     scope_close(scope);
     (void)first, (void)last;
@@ -204,7 +204,7 @@ START_TEST(a_kept_view_keeps_the_bytes_of_a_result_that_died) {
 }
 END_TEST
 
-// ---- handles that are used again --------------------------------------------------------------
+// ---- reused handles ---------------------------------------------------------------------------
 START_TEST(a_recycled_handle_remembers_nothing_of_its_past) {
     Tensor *x = tensor_full_new(SHAPE(2, 3), 1.0f);
     tensor_requires_grad(x, true);
@@ -213,7 +213,7 @@ START_TEST(a_recycled_handle_remembers_nothing_of_its_past) {
         Tensor *strided = tensor_slice(tensor_transpose(x, 0, 1), 0, 1, 3, 1);
         ck_assert(!tensor_is_contiguous(strided));
         scope_close(scope);
-        Tensor *fresh = tensor_full_new(SHAPE(5), 2.0f); // may lie where the view lay
+        Tensor *fresh = tensor_full_new(SHAPE(5), 2.0f); // may get the view's old handle
         ck_assert(tensor_is_contiguous(fresh));
         ck_assert_int_eq(fresh->offset, 0);
         ck_assert_int_eq(fresh->shape.ndim, 1);
@@ -241,7 +241,7 @@ START_TEST(random_keeping_releasing_and_closing_loses_and_frees_nothing_twice) {
         case 0:
             if (depth < 200) open[depth++] = scope_open();
             break;
-        case 1: // several at once
+        case 1: // several inputs at once
             if (depth > 1) {
                 depth = 1 + (int)random_next_below(&random, depth - 1);
                 last = scope_close_with(open[depth], random_next(&random) & 1 ? last : x);

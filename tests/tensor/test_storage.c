@@ -1,5 +1,5 @@
-// test_storage.c -- the ledger: live bytes by category, the peak and what it was made of,
-// lifetimes, observers of storage. The cache behind it is test_cache.c's.
+// test_storage.c -- the ledger: live bytes by category, the peak and its parts, lifetimes,
+// observers of storage. test_cache.c tests the cache behind it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ START_TEST(the_peak_is_the_composition_at_its_moment_and_adds_up) {
     ck_assert_int_eq(ledger->peak.category[MEM_WORKSPACE], 2);
     storage_release(a);
     ledger_reset_peak(ledger);
-    ck_assert_int_eq(ledger->peak.total, 501); // what is live now
+    ck_assert_int_eq(ledger->peak.total, 501); // equals the live bytes now
     storage_release(c);
     storage_release(d);
     leave();
@@ -85,7 +85,7 @@ START_TEST(the_peak_names_the_op_the_site_and_the_phase) {
     own->phase = PHASE_FORWARD;
     int site = own->site;
     site_leave(outer);
-    tensor_release(tensor_relu(x)); // as much, not more
+    tensor_release(tensor_relu(x)); // reaches the peak, but not more
     ck_assert_str_eq(ledger->peak_op, "exp");
     ck_assert_int_eq(ledger->peak_site, site);
     ck_assert_int_eq(ledger->peak_phase, PHASE_BACKWARD);
@@ -107,7 +107,7 @@ START_TEST(a_storage_may_outlive_the_context_that_made_it) {
 END_TEST
 
 typedef struct Sum {
-    Observer observer; // first
+    Observer observer; // must be first
     int64_t bytes[2];  // 0: allocated, 1: freed
     int events;
 } Sum;
@@ -129,7 +129,7 @@ START_TEST(observers_see_every_storage_come_and_go) {
     scope_close(scope);
     tensor_free(x);
     observer_remove(&sum.observer);
-    storage_release(cpu_storage(10)); // unseen
+    storage_release(cpu_storage(10)); // not seen any more
     ck_assert_int_eq(sum.events, 4);
     ck_assert_int_eq(sum.bytes[0], 200);
     ck_assert_int_eq(sum.bytes[1], 200);

@@ -1,5 +1,5 @@
-// test_tensor.c -- tensors as values: creation, shapes, reading, writing, and what each function of
-// tensor.h refuses. Views are in test_view.c, ownership in test_scope.c.
+// test_tensor.c -- tensors as values: creation, shapes, reading, writing, and the refusals of each
+// function of tensor.h. test_view.c tests views, test_scope.c ownership.
 #include <math.h>
 #include <string.h>
 
@@ -105,7 +105,7 @@ START_TEST(random_tensors_repeat_with_the_seed_and_stay_in_their_range) {
 }
 END_TEST
 
-// 1 + (1 - 2^-24) would be rounded to 2: seed 8 draws that in block 932,279, lane 2.
+// 1 + (1 - 2^-24) would round to 2: seed 8 draws that in block 932,279, lane 2.
 START_TEST(the_upper_bound_is_not_drawn_even_by_rounding) {
     context_seed(8);
     context_current()->random.offset = 932279;
@@ -154,7 +154,7 @@ START_TEST(a_tensor_on_meta_has_a_shape_but_reserves_nothing) {
 }
 END_TEST
 
-// ---- shapes that cannot be --------------------------------------------------------------------
+// ---- invalid shapes ---------------------------------------------------------------------------
 static const struct BadShape {
     Shape shape;
     Status status;
@@ -167,7 +167,7 @@ static const struct BadShape {
     {{.ndim = 2, .dims = {INT64_MAX, 2}}, STATUS_OVERFLOW, "9223372036854775807"},
     {{.ndim = 1, .dims = {INT64_MAX}}, STATUS_OVERFLOW, "too many bytes"},
     {{.ndim = 3, .dims = {1LL << 32, 1LL << 32, 1}}, STATUS_OVERFLOW, "elements"},
-    {{.ndim = 3, .dims = {0, 1LL << 62, 4}}, STATUS_OVERFLOW, "(0, "}, // empty hides nothing
+    {{.ndim = 3, .dims = {0, 1LL << 62, 4}}, STATUS_OVERFLOW, "(0, "}, // a 0 hides nothing
     {{.ndim = 2, .dims = {1LL << 60, 1}}, STATUS_OVERFLOW, "bytes"},
 };
 enum { BAD_SHAPES = sizeof bad_shapes / sizeof bad_shapes[0] };
@@ -175,7 +175,7 @@ enum { BAD_SHAPES = sizeof bad_shapes / sizeof bad_shapes[0] };
 START_TEST(a_shape_that_cannot_be_is_refused_by_every_creating_function) {
     const struct BadShape *bad = &bad_shapes[_i];
     int64_t before = expect_live_bytes();
-    for (int meta = 0; meta < 2; meta++) { // meta has no data, but counts bytes all the same
+    for (int meta = 0; meta < 2; meta++) { // meta has no data, but counts bytes
         context_set_device(meta ? device_meta() : device_cpu());
         ck_assert_ptr_null(tensor_new(bad->shape, DTYPE_INT64));
         expect_error(bad->status, bad->mention);
@@ -360,7 +360,7 @@ START_TEST(a_range_counts_and_a_line_meets_both_ends) {
 }
 END_TEST
 
-// Towards 0, and what no int64 holds to the nearest; PyTorch leaves that open.
+// Rounds towards 0, and saturates to the nearest int64, which PyTorch leaves open.
 START_TEST(a_cast_saturates_and_knows_bytes) {
     const float odd[] = {NAN,  INFINITY, -INFINITY, 0x1p63f, -0x1p63f, -0x1.8p63f,
                          2.9f, -2.9f,    -0.0f,     0x1p53f, 1e-30f,   -0.99f};

@@ -1,5 +1,5 @@
-// test_view.c -- views: which storage they look at, with which strides, and how they are read.
-// What views refuse, and their gradients, are the ops' tests.
+// test_view.c -- views: their storage, their strides, and how they are read. The ops' tests cover
+// refusals and gradients of views.
 #include "tensor/memory.h"
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
@@ -64,7 +64,7 @@ START_TEST(writing_through_a_view_is_seen_by_its_base_and_counts_as_a_write_to_i
 }
 END_TEST
 
-// Numbers move as if all had been read before the first is written.
+// Values move as if all were read before the first is written.
 START_TEST(what_is_assigned_may_lie_in_what_is_written) {
     Scope *scope = scope_open();
     Tensor *x = counted_new(SHAPE(6)), *square = counted_new(SHAPE(3, 3));
@@ -91,7 +91,7 @@ START_TEST(a_transposed_view_swaps_strides) {
     ck_assert(!tensor_is_contiguous(y));
     ck_assert(tensor_is_contiguous(tensor_permute(y, (int[]){1, 2, 0})));
     ck_assert(tensor_is_contiguous(tensor_permute(tensor_reshape(x, SHAPE(24, 1, 1)),
-                                                  (int[]){2, 0, 1}))); // sizes of 1 do not matter
+                                                  (int[]){2, 0, 1}))); // dims of 1 don't count
     scope_close(scope);
     tensor_free(x);
 }
@@ -204,7 +204,7 @@ static bool is_dense(const Tensor *t) {
     return true;
 }
 
-// Reading by strides and copying by the kernel are two pieces of code for one thing.
+// Reading by strides and copying by the kernel are separate code for the same result.
 START_TEST(any_chain_of_views_reads_as_its_contiguous_copy) {
     RandomState random = {.seed = 1000 + (uint64_t)_i};
     int64_t live = expect_live_bytes();

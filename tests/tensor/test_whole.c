@@ -1,5 +1,5 @@
-// test_whole.c -- arithmetic of whole numbers at its limits, and topk's order: ties, NaN, places
-// and gradients. Plain values of both are the op cases' (tests/ops).
+// test_whole.c -- integer arithmetic at its limits, and topk's order: ties, NaN, places and
+// gradients. The op cases (tests/ops) have plain values of both.
 #include <math.h>
 
 #include "autograd/autograd.h"
@@ -7,7 +7,7 @@
 #include "tensor/ops.h"
 #include "tests/helpers/expect.h"
 
-// ---- whole numbers ------------------------------------------------------------------------------
+// ---- integers -----------------------------------------------------------------------------------
 typedef Tensor *(*Two)(Tensor *a, Tensor *b);
 
 static void expect_whole(Tensor *t, const int64_t *want, const char *what) {
@@ -57,7 +57,7 @@ START_TEST(whole_numbers_wrap_around_and_divide_towards_0) {
 }
 END_TEST
 
-// The numbers that a float32 cannot tell apart.
+// Integers that float32 cannot tell apart.
 START_TEST(whole_numbers_are_told_apart_where_floats_are_not) {
     Tensor *x = tensor_from_labels_new(SHAPE(1), (const int64_t[]){1 << 24});
     Tensor *y = tensor_from_labels_new(SHAPE(1), (const int64_t[]){(1 << 24) + 1});
@@ -73,7 +73,7 @@ START_TEST(whole_numbers_are_told_apart_where_floats_are_not) {
 }
 END_TEST
 
-// ---- picking, moving and adding up, where a float is no longer exact ---------------------------
+// ---- gathering, moving and adding integers that float cannot hold ------------------------------
 enum { AT = 5 };
 static const int64_t limits[AT] = {((int64_t)1 << 24) + 1, -((int64_t)1 << 53) - 1, INT64_MIN,
                                    INT64_MAX, 0};
@@ -92,7 +92,7 @@ START_TEST(whole_numbers_are_chosen_and_picked_exactly) {
                  "where, broadcast");
     expect_whole(tensor_masked_fill(x, truths, -5), (const int64_t[]){v[0], -5, -5, v[3], -5},
                  "masked_fill");
-    ck_assert_ptr_null(tensor_masked_fill(x, truths, 0x1p63f)); // one more than int64 holds
+    ck_assert_ptr_null(tensor_masked_fill(x, truths, 0x1p63f)); // one above int64's largest
     expect_error(STATUS_DTYPE, "beside int64");
     ck_assert_ptr_null(tensor_masked_fill(x, truths, 0.5f));
     expect_error(STATUS_DTYPE, "0.5 beside int64");
@@ -157,8 +157,8 @@ START_TEST(whole_numbers_are_added_up_and_ranked_exactly) {
 }
 END_TEST
 
-// Against plain loops: sums over each dimension, and the first of the largest, which are next to
-// each other beyond 2^53.
+// Compared with plain loops: sums over each dimension, and the first of the largest, which are
+// neighbours beyond 2^53.
 START_TEST(whole_numbers_of_many_rows_are_as_in_plain_loops) {
     enum { A = 3, B = 33, C = 257 };
     static int64_t v[A * B * C];
@@ -220,7 +220,7 @@ START_TEST(whole_numbers_wrap_into_fewer_bits) {
 }
 END_TEST
 
-// Nothing of whole numbers is recorded, and a gradient through them is refused, not 0.
+// Ops on integers are not recorded, and a gradient through them is refused, not 0.
 START_TEST(whole_numbers_have_no_gradient) {
     Tensor *x = tensor_from_labels_new(SHAPE(2, 2), (const int64_t[]){1, 2, 3, 4});
     Tensor *truths = tensor_from_floats_new(SHAPE(2), (const float[]){0, 1});
@@ -274,7 +274,7 @@ START_TEST(topk_finds_the_first_of_equals_and_nan_before_all) {
 }
 END_TEST
 
-// Of many, beside a plain sort by the same order.
+// Many values, compared with a plain sort by the same order.
 START_TEST(topk_of_many_is_the_begin_of_a_sort) {
     enum { N = 257 };
     float values[N];

@@ -1,5 +1,5 @@
-// test_exercise.c -- exercises without student code: SHA-256 against published vectors, draws, what
-// makes a run sound, judging, answers by hand, finding an exercise by what people type.
+// test_exercise.c -- exercises without student code: SHA-256 against published vectors, draws,
+// sound and unsound runs, judging, answers by hand, finding an exercise by typed names.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ START_TEST(a_draw_depends_on_each_part_of_its_key_and_on_nothing_else) {
 }
 END_TEST
 
-// A grade may be asked for again years later: these numbers must not change.
+// A grade may be recomputed years later, so these numbers must not change.
 START_TEST(draws_stay_what_they_are) {
     Draw draw = draw_begin((DrawKey){"secret", "ada", 7, NULL}, "02", "linear", 3);
     ck_assert_int_eq(draw.run, 3);
@@ -148,18 +148,18 @@ END_TEST
 START_TEST(run_check_finds_what_is_wrong_with_a_run) {
     static const char *const words[] = {"A", "B", NULL};
     CaseRun run = {.n_values = 0};
-    ck_assert_ptr_nonnull(run_check(&run)); // nothing is expected
+    ck_assert_ptr_nonnull(run_check(&run)); // expects nothing
     run.status = STATUS_SHAPE;
     ck_assert_ptr_null(run_check(&run));
     run_expect_integer(&run, "", 1);
-    ck_assert_ptr_nonnull(run_check(&run)); // values of a failure
+    ck_assert_ptr_nonnull(run_check(&run)); // a failure with values
     run.status = STATUS_OK;
     ck_assert_ptr_null(run_check(&run));
     snprintf(run.input, sizeof run.input, "two\nlines");
     ck_assert_ptr_nonnull(run_check(&run));
     run.input[3] = ' ';
     run.mistakes[run.n_mistakes++] = (Mistake){"own", 0, {.integer = 1}};
-    ck_assert_ptr_nonnull(run_check(&run)); // wrong is right
+    ck_assert_ptr_nonnull(run_check(&run)); // the mistake is the right value
     run.mistakes[0].wrong.integer = 2;
     ck_assert_ptr_null(run_check(&run));
     run_expect_word(&run, "bound", 2, words);
@@ -170,7 +170,7 @@ START_TEST(run_check_finds_what_is_wrong_with_a_run) {
     ck_assert_ptr_nonnull(run_check(&run));
     run.n_values--;
     for (int i = 0; i <= CASE_MOST_VALUES; i++) run_expect_integer(&run, "", i);
-    ck_assert_ptr_nonnull(run_check(&run)); // too many
+    ck_assert_ptr_nonnull(run_check(&run)); // too many values
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(the_first_wrong_value_that_is_known_decides) {
         run_expect_integer(&run, "", i);
         reply.values[i].integer = i;
     }
-    run_mistake_integer(&run, "known", 7); // of the last
+    run_mistake_integer(&run, "known", 7); // for the last value
     ck_assert(judge(&run, &reply).right);
     reply.values[0].integer = 9;
     ck_assert_int_eq(judge(&run, &reply).value, 0);
@@ -247,8 +247,8 @@ typedef struct AnswerRow {
     const char *key;
     ValueKind kind;
     AnswerEnd end;
-    double value;        // where given
-    const char *problem; // part of it
+    double value;        // the number, if one was given
+    const char *problem; // part of its text
 } AnswerRow;
 
 START_TEST(answers_are_read_to_the_letter) {
@@ -289,7 +289,7 @@ START_TEST(answers_are_read_to_the_letter) {
     answers_free(&answers);
     snprintf(path, sizeof path, "%s/by_hand.txt", folder);
     unlink(path);
-    ck_assert_int_eq(symlink("/etc/hostname", path), 0); // a link is no file of the student's
+    ck_assert_int_eq(symlink("/etc/hostname", path), 0); // links do not count as files
     ck_assert_int_eq(answers_read(folder, "by_hand.txt", &answers), STATUS_OK);
     ck_assert_ptr_null(answers.text);
     ck_assert_str_eq(answers.problem, "by_hand.txt");

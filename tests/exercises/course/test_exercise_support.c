@@ -1,6 +1,6 @@
-// test_exercise_support.c -- what student code runs against: the virtual clock and its work, the
-// mock device's queue, the ledger, input lines and lists of memory events. What a worker asks of
-// them is test_dialogue's.
+// test_exercise_support.c -- the environment of student code: the virtual clock and its work, the
+// mock device's queue, the ledger, input lines and lists of memory events. test_dialogue.c tests a
+// worker's calls.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { US = 1000000, MS = 1000 * US }; // picoseconds
 
-// The worker's: here it ends the test's process.
+// In place of the worker's: ends the test's process.
 _Noreturn void worker_overrun(void) { _exit(WORKER_OVERRUN); }
 
 static void check_read(VirtualTime *time, clockid_t id, int64_t seconds, int64_t nanoseconds) {
@@ -99,13 +99,13 @@ START_TEST(readings_cost_and_unknown_clocks_are_refused) {
 }
 END_TEST
 
-// Whoever waits for a clock's step gets there, however long it is and little a reading takes.
+// A wait for the clock's next step ends, however long the step is and however short a reading.
 START_TEST(who_waits_for_a_step_meets_one) {
     static const int64_t steps[] = {1, 1000, 1000000, 1000000000};
     VirtualTime time = virtual_time_start((VirtualClock){.resolution_ns = steps[_i]});
     struct timespec first, now;
     ck_assert(virtual_time_read(&time, CLOCK_MONOTONIC, &first));
-    for (int i = 0; i < 6; i++) { // as many readings in a row say nothing
+    for (int i = 0; i < 6; i++) { // a few readings in a row change nothing
         virtual_time_read(&time, CLOCK_MONOTONIC, &now);
         ck_assert_int_eq(time.now, 0);
     }
@@ -198,7 +198,7 @@ START_TEST(ledger_counts_what_lives) {
     void *d = lab_realloc(NULL, 0), *e = lab_malloc(0), *f = lab_calloc(0, 9);
     ck_assert(d && e && f);
     ck_assert_int_eq(lab_ledger_now().live, 5);
-    lab_ledger_start(); // what is left is given back: a leak would fail this test under asan
+    lab_ledger_start(); // frees the rest: a leak would fail this test under asan
     ck_assert_int_eq(lab_ledger_now().live, 0);
 }
 END_TEST
@@ -235,14 +235,14 @@ END_TEST
 
 void __asan_poison_memory_region(const volatile void *start, size_t bytes) __attribute__((weak));
 
-// 0: at free, 1: at realloc, 2: when the account is read.
+// _i / 2: found at free (0), at realloc (1), when the ledger is read (2).
 START_TEST(what_is_written_beyond_a_block_is_found) {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         lab_ledger_start();
         volatile char *block = lab_malloc(10);
-        block[_i % 2 ? 10 : 41] = 0; // the guard's first and last
+        block[_i % 2 ? 10 : 41] = 0; // first and last byte of the guard
         if (_i / 2 == 0) lab_free((void *)block);
         if (_i / 2 == 1) block = lab_realloc((void *)block, 100);
         if (_i / 2 == 2) (void)lab_ledger_now();
@@ -250,7 +250,7 @@ START_TEST(what_is_written_beyond_a_block_is_found) {
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    bool own_guards = !__asan_poison_memory_region; // AddressSanitizer's end it earlier, with 1
+    bool own_guards = !__asan_poison_memory_region; // AddressSanitizer's end with 1
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == (own_guards ? WORKER_OVERRUN : 1));
 }
 END_TEST
@@ -298,7 +298,7 @@ START_TEST(launches_return_before_kernels_end) {
     mock_launch_on(&d.queue, 1, &d.time);
     ck_assert_int_eq(d.time.now, 4 * US);
     ck_assert_int_eq(mock_wait(&d.queue, &d.time), STATUS_OK);
-    ck_assert_int_eq(d.time.now, (4 + 1000 + 500 + 50) * US); // the first is loaded
+    ck_assert_int_eq(d.time.now, (4 + 1000 + 500 + 50) * US); // the first launch loads
     int64_t begun = d.time.now;
     mock_launch_on(&d.queue, 2, &d.time); // the second is queued while the first runs
     mock_wait(&d.queue, &d.time);
@@ -313,7 +313,7 @@ END_TEST
 START_TEST(copies_take_latency_and_bandwidth) {
     Mock d = device_with(US);
     ck_assert_int_eq(mock_copy_ps(&d.queue.times, 1000000), (10 + 40) * US);
-    // What no worker sends: it is not time that comes back.
+    // An argument that no worker sends must not turn time back.
     ck_assert_int_eq(mock_copy_out_ps(&d.queue.times, INT64_MIN), mock_copy_ps(&d.queue.times, 0));
     mock_copy_on(&d.queue, 1000000, &d.time);
     ck_assert_int_eq(d.time.now, 4 * US);
@@ -356,7 +356,7 @@ START_TEST(events_are_read_after_waiting_only) {
     double seconds = -1.0;
     int64_t start = mock_event_make(&d.queue), stop = mock_event_make(&d.queue);
     ck_assert_int_eq(mock_event_wait(&d.queue, start, &d.time), STATUS_STATE);
-    mock_launch_on(&d.queue, 1, &d.time); // loaded; the events come behind it
+    mock_launch_on(&d.queue, 1, &d.time); // loads; the events come after it
     mock_event_mark(&d.queue, start, &d.time);
     mock_launch_on(&d.queue, 1, &d.time);
     mock_event_mark(&d.queue, stop, &d.time);
@@ -369,7 +369,7 @@ START_TEST(events_are_read_after_waiting_only) {
     ck_assert_double_eq_tol(seconds, 500e-6, 1e-15);
     ck_assert_int_eq(d.queue.live, 2);
     mock_event_drop(&d.queue, start);
-    mock_event_drop(&d.queue, start); // counted, and nothing happens
+    mock_event_drop(&d.queue, start); // only counted as misuse
     mock_event_drop(&d.queue, 4711);
     ck_assert_int_eq(d.queue.live, 1);
     ck_assert_int_eq(d.queue.misuses, 2);
@@ -398,7 +398,7 @@ START_TEST(the_warm_up_may_have_more_launches_than_one) {
         mock_launch_on(&d.queue, 1 + more, &d.time);
         ck_assert(!mock_warm_up_awaited(&d.queue));
         mock_wait(&d.queue, &d.time);
-        ck_assert(!mock_warm_up_awaited(&d.queue)); // so far nothing else was launched
+        ck_assert(!mock_warm_up_awaited(&d.queue)); // nothing else was launched yet
         for (int i = 0; i < more; i++) {
             mock_launch_on(&d.queue, 1, &d.time);
             mock_wait(&d.queue, &d.time);
@@ -407,14 +407,14 @@ START_TEST(the_warm_up_may_have_more_launches_than_one) {
         ck_assert(mock_warm_up_awaited(&d.queue));
     }
     Mock d = device_with(US);
-    mock_launch_on(&d.queue, 1, &d.time); // and no wait
+    mock_launch_on(&d.queue, 1, &d.time); // without a wait
     mock_launch_on(&d.queue, 3, &d.time);
     mock_wait(&d.queue, &d.time);
     ck_assert(!mock_warm_up_awaited(&d.queue));
 }
 END_TEST
 
-// So that it is a measured one that fails, however long the warm-up was.
+// A kernel after the warm-up fails, however long that was.
 START_TEST(a_kernel_fails_behind_a_copy) {
     Mock d = device_with(US);
     d.queue.times.fails_behind = 2;
@@ -450,7 +450,7 @@ START_TEST(memory_text_is_read_and_written) {
     text = " a9223372036854775807=4 a-9223372036854775808=4 a-9223372036854775807=4";
     again[0] = '\0';
     memory_text_write(many, memory_text_read(text, many, 16), again, sizeof again);
-    ck_assert_str_eq(again, text); // two upwards, and what is above the largest
+    ck_assert_str_eq(again, text); // two ids too low, one id too high
     const char *const wrong[] = {"", "x1=4", "p=4", "p1", "p1=", "-", "=", "p1=x", "p1..=4", "-p1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         ck_assert_int_eq(memory_text_read(wrong[i], events, 8), 0);

@@ -1,7 +1,6 @@
-// test_exercises_cases.c -- the cases of every exercise, without a student: points, what is needed,
-// memory that fails while they are made, the numbers of the course's page, and references that
-// agree with the profiler. That solutions, skeletons and mutants get what they should is the
-// self-test's.
+// test_exercises_cases.c -- the cases of every exercise, without a student: points, needs, memory
+// that fails while they are made, the numbers of the course's page, and references that agree with
+// the profiler. The self-test tests solutions, skeletons and mutants.
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,9 +32,9 @@ START_TEST(points_add_up_and_needed_cases_exist) {
 }
 END_TEST
 
-// Making a run fails as often as an allocation in it does, and goes well after that. What asks for
-// thousands does the same with layer after layer: from there on every 13th is enough, which is not
-// always the same of what a layer asks for.
+// Making a run fails at each of its allocations in turn, and succeeds after the last. A run with
+// thousands of them repeats itself layer by layer, so then every 13th is enough, which is a
+// different one in each layer.
 enum { EVERY_REQUEST = 1500, STRIDE = 13 };
 START_TEST(cases_survive_failing_memory) {
     const Exercise *exercise = asked(_i);
@@ -58,7 +57,7 @@ START_TEST(cases_survive_failing_memory) {
 }
 END_TEST
 
-// Exercises without a scene have nothing that could be left in it: of these fewer are drawn.
+// Number of seeds: fewer for exercises without a scene, since nothing can be left in it.
 static int seeds_of(const Exercise *exercise, const ExerciseCase *of) {
     static CaseRun run;
     DrawKey key = {.secret = "", .student = ""};
@@ -66,7 +65,7 @@ static int seeds_of(const Exercise *exercise, const ExerciseCase *of) {
     return run.scene[0] ? 60 : 12;
 }
 
-// A scene is one: of a draw that was thrown away nothing is left in it.
+// A scene is complete: nothing of a rejected draw is left in it.
 START_TEST(a_scene_says_each_thing_once) {
     static const char *const keys[] = {" resolution=", " base=", " launch=", " t0=", " kernel="};
     const Exercise *exercise = asked(_i);
@@ -90,7 +89,7 @@ START_TEST(a_scene_says_each_thing_once) {
 }
 END_TEST
 
-// Nothing of what the grader alone knows is in what a worker is told.
+// The worker's input has nothing that only the grader may know.
 START_TEST(a_worker_is_told_no_times) {
     static const char *const secrets[] = {"base=",   "jitter=",  "outlier",   "kernel=", "latency=",
                                           "record=", "wake_up=", "backward=", "loss=",   "t0="};
@@ -107,7 +106,7 @@ START_TEST(a_worker_is_told_no_times) {
 }
 END_TEST
 
-// What students are given as right is what the profiler says of the same model.
+// The answers that students are told are right equal the profiler's for the same model.
 START_TEST(references_agree_with_the_profiler) {
     static const char *const texts[] = {
         "Linear(128,64) @ 32x128",

@@ -31,7 +31,7 @@ static char *text_of(const char *path) {
 
 typedef struct TextVerdict {
     int points, missing;
-    char mistake[64], detail[CASE_LINE]; // of the first case that is wrong
+    char mistake[64], detail[CASE_LINE]; // those of the first wrong case
 } TextVerdict;
 
 static void lose(TextVerdict *verdict, const char *mistake, const char *detail) {
@@ -76,7 +76,7 @@ static TextVerdict grade_text(const Exercise *exercise, char *text, const char *
     return verdict;
 }
 
-// Of the i-th text exercise: its answers in that folder, and what lies beside the solution.
+// Grades the i-th text exercise: the answers in `folder`, with the file beside the solution.
 static TextVerdict grade_folder(int i, const char *folder) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, texts[i].exercise->answers);
@@ -96,7 +96,7 @@ START_TEST(solutions_are_right) {
 }
 END_TEST
 
-// Every case says that its answer is missing.
+// Every case reports a missing answer.
 START_TEST(untouched_files_lack_answers) {
     TextVerdict verdict = grade_folder(_i, "exercises");
     ck_assert_int_eq(verdict.points, 0);
@@ -147,7 +147,7 @@ START_TEST(a_guess_has_to_be_a_number) {
 }
 END_TEST
 
-// Without a table, what is read off it cannot be right; nor can a comparison of nothing.
+// Without a table its readings cannot be right, nor can a comparison without a prediction.
 START_TEST(answers_need_what_they_are_about) {
     char *text = text_of("exercises/solutions/answers.txt");
     TextVerdict verdict = grade_text(&exercise_11, text, "batch,seconds\n1,2\n");
@@ -160,7 +160,7 @@ START_TEST(answers_need_what_they_are_about) {
 }
 END_TEST
 
-// Nor can a record be explained that is none, or that nobody measured: nothing shows in it.
+// Nor can they be right if the record is invalid, or unmeasured, so that no cause shows.
 START_TEST(a_mystery_needs_its_record) {
     char *text = text_of("exercises/solutions/mystery.txt");
     char *record = text_of("exercises/solutions/mystery.csv");
@@ -184,13 +184,13 @@ START_TEST(tables_that_are_none_are_refused) {
         "",
         "\n\n\n",
         HEADER,
-        HEADER SEVEN,                 // too few
+        HEADER SEVEN,                 // too few rows
         SEVEN "128,1,128\n",          // no header
         HEADER SEVEN "128,1,120\n",   // contradicts itself
-        HEADER SEVEN "100,1,100\n",   // not twice as many
+        HEADER SEVEN "100,1,100\n",   // not twice the one before
         HEADER SEVEN "128,1\n",       // two columns
-        HEADER SEVEN "128,1,128,1\n", // four
-        HEADER SEVEN "128,1,128 x\n", // something after them
+        HEADER SEVEN "128,1,128,1\n", // four columns
+        HEADER SEVEN "128,1,128 x\n", // text after them
         HEADER SEVEN "128,nan,nan\n", // no numbers
         HEADER SEVEN "128,inf,1\n",
         HEADER SEVEN "128,0,inf\n",
@@ -218,7 +218,7 @@ START_TEST(tables_that_are_none_are_refused) {
 }
 END_TEST
 
-// 2^0 ... 2^25: one line more than there is room for, and each of them sound.
+// 2^0 ... 2^25: one line more than fits, and each of them valid.
 START_TEST(too_long_a_table_is_refused) {
     char text[4096] = HEADER, problem[CASE_LINE];
     Sweep sweep;
@@ -245,7 +245,7 @@ START_TEST(the_knee_is_the_first_with_80_percent) {
 }
 END_TEST
 
-// What the lab writes, the grader reads; a failure leaves no file.
+// The grader reads the lab's file; a failure leaves no file.
 START_TEST(a_real_sweep_is_read) {
     char path[100], problem[CASE_LINE];
     Sweep sweep;

@@ -1,5 +1,5 @@
-// test_model_line.c -- the models of exercises: the layers that nobody was told about, the limit,
-// and what shape comes out of a layer.
+// test_model_line.c -- the models of exercises: user-defined layers, the limit, and the shape of a
+// layer's output.
 #include "exercises/support/model_line.h"
 
 #include "exercises/support/layer_shape.h"
@@ -19,7 +19,7 @@ static int64_t attribute(const Layer *layer, const char *name) {
     return value;
 }
 
-// Names that look known, three parameters, and a container that is no Sequential.
+// Names that look known, three parameters, and a container other than Sequential.
 START_TEST(strange_layers_are_layers) {
     Shape input, out;
     Layer *model = model_from_line("Residual(ReLU6) @ 1x3", &input);

@@ -1,12 +1,12 @@
-// test_mystery_record.c -- what the record of a mystery says: the rule finds each cause where it
-// shows, the first of several, and none where none does; a table that is not the lab's is refused.
+// test_mystery_record.c -- the record of a mystery: the rule finds each cause at its place, the
+// first of several, and none if none shows; a table that is not the lab's is refused.
 #include <stdio.h>
 #include <string.h>
 
 #include "exercises/course/mystery_record.h"
 #include "tests/helpers/harness.h"
 
-// A step of 1 ms, in which nothing shows: fc1 and fc2 are alike, and near their roofs.
+// A step of 1 ms in which nothing shows: fc1 and fc2 are alike, and near their roofs.
 static MysteryRecord innocent(void) {
     MysteryRecord record = {.seed = 7, .step = 1e-3};
     for (int i = 0; i < PLACE_COUNT; i++)
@@ -35,7 +35,7 @@ static const int places[CAUSE_COUNT] = {
     [CAUSE_OUT_OF_PROPORTION] = PLACE_FC3,
 };
 
-// With `part` of what it takes to show.
+// Plants the cause with `part` of the share that it needs to show.
 static MysteryFinding find(int cause, double part) {
     MysteryRecord record = innocent();
     int place = places[cause];
@@ -58,9 +58,9 @@ END_TEST
 START_TEST(where_nothing_shows_nothing_is_found) {
     MysteryRecord record = innocent();
     ck_assert_int_eq(mystery_find(&record).cause, CAUSE_COUNT);
-    strcpy(record.rows[PLACE_OPTIMIZER].memory, "DRAM"); // of an update it is nothing special
+    strcpy(record.rows[PLACE_OPTIMIZER].memory, "DRAM"); // an update is expected to use DRAM
     record.rows[PLACE_OPTIMIZER].seconds = 4e-4;
-    record.rows[PLACE_OPTIMIZER].flops = 1e12; // and it is no layer
+    record.rows[PLACE_OPTIMIZER].flops = 1e12; // an update is no layer
     ck_assert_int_eq(mystery_find(&record).cause, CAUSE_COUNT);
 }
 END_TEST
@@ -88,7 +88,7 @@ START_TEST(what_is_written_is_read) {
     ck_assert_uint_eq(size, strlen(text));
     ck_assert_msg(mystery_read(text, &back, problem), "%s", problem);
     mystery_text(&back, again);
-    ck_assert_str_eq(text, again); // so that a seal is of what is read
+    ck_assert_str_eq(text, again); // so that the seal fits the text read back
     ck_assert_int_eq(back.seed, 7);
     ck_assert_str_eq(back.rows[PLACE_OPTIMIZER].memory, "L3");
     ck_assert_double_eq(back.rows[PLACE_FC1].roof, 3e-4);
@@ -104,7 +104,7 @@ START_TEST(a_seal_is_of_every_number) {
     snprintf(text + size, sizeof text - size, "# sealed %s\n", seal);
     ck_assert(mystery_read(text, &back, problem));
     ck_assert(mystery_is_of(&back, token, problem));
-    ck_assert(mystery_is_of(&back, "", problem)); // of practice nothing is known
+    ck_assert(mystery_is_of(&back, "", problem)); // practice accepts any owner
     ck_assert(!mystery_is_of(&back, "0123456789ac", problem));
     ck_assert_ptr_nonnull(strstr(problem, "./lab mystery"));
     char *digit = strstr(text, "0.0004");
@@ -122,7 +122,7 @@ static void assert_refused(const char *text, const char *why) {
     ck_assert_msg(strstr(problem, why) != NULL, "%s", problem);
 }
 
-// The sound text with `old` replaced.
+// Expects a refusal of the sound text with `old` replaced.
 static void assert_refused_with(const char *old, const char *new, const char *why) {
     MysteryRecord record = innocent();
     char text[MYSTERY_TEXT], changed[2 * MYSTERY_TEXT];
@@ -171,7 +171,7 @@ START_TEST(tables_that_are_none_are_refused) {
 }
 END_TEST
 
-// At any byte before the last row's number.
+// Cuts it at any byte before the last row's number.
 START_TEST(a_table_that_is_cut_is_refused) {
     MysteryRecord record = innocent(), back;
     char text[MYSTERY_TEXT], cut[MYSTERY_TEXT], problem[CASE_LINE];

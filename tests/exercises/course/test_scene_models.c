@@ -1,5 +1,5 @@
-// test_scene_models.c -- exercises 09 and 10: what everybody is asked alike, and the scene of a
-// model that takes time. Solutions and mutants are the self-test's.
+// test_scene_models.c -- exercises 09 and 10: the runs common to all students, and the scene of a
+// model that takes time. The self-test tests solutions and mutants.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ extern const Exercise exercise_09, exercise_10;
 static const Exercise *const profiled[] = {&exercise_09, &exercise_10};
 enum { EXERCISES = sizeof profiled / sizeof profiled[0] };
 
-// A mistake that the first run finds costs the same whoever makes it.
+// The first run's mistake costs every student the same.
 START_TEST(first_runs_are_those_of_everybody) {
     static const DrawKey one = {"secret", "somebody", 0, NULL}, other = {"", "", 7, NULL};
     static CaseRun left, right;
@@ -90,7 +90,7 @@ START_TEST(every_part_of_a_step_takes_time) {
     ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS), 2);
     ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS_UNZEROED), 1);
     scene_note(scene, NOTE_FORWARD, 0, 1);
-    scene_note(scene, NOTE_ZERO_GRAD, 0, 1); // too late: it is to begin the step
+    scene_note(scene, NOTE_ZERO_GRAD, 0, 1); // too late: it must begin the step
     scene_note(scene, NOTE_BACKWARD, 0, 1);
     ck_assert_int_eq(scene_recorded(scene, RECORDED_BACKWARDS_UNZEROED), 2);
     scene_free(scene);

@@ -1,4 +1,4 @@
-// talk.c -- frames made by hand, heard as if a worker had sent them.
+// talk.c -- makes frames by hand and lets the grader hear them as if from a worker.
 #include "tests/exercises/grader/talk.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// test_build.c -- from a student's file to a worker: what is compiled, in any style and with any
-// names; what is refused, in which words; and a machine that cannot, which is nobody's fault.
+// test_build.c -- from a student's file to a worker: files that compile, in any style, with any
+// names; files that are refused, and the words; and a machine that fails: not the student's fault.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define RIGHT SAMPLE_HEAD SAMPLE_RIGHT
 
-// ---- what is right -----------------------------------------------------------------------------
+// ---- right files -------------------------------------------------------------------------------
 START_TEST(a_right_file_becomes_a_worker) {
     Trial trial;
     struct stat made;
@@ -34,21 +34,20 @@ START_TEST(a_right_file_becomes_a_worker) {
 }
 END_TEST
 
-// index() is declared by <string.h>, but only for who asks for GNU's names; the other file needs
-// them.
+// <string.h> declares index(), but only with GNU's names on; the second file needs them on.
 START_TEST(names_of_headers_are_those_that_the_file_needs) {
     static const char *const texts[] = {
         "#include <string.h>\nstatic size_t index(const char *s) { return strlen(s); }\n"
         "int sample(void) { return (int)index(\"a\"); }\n",
         "#include <string.h>\nint sample(void) { return *strchrnul(\"a\", 'b'); }\n",
-        "#include \"ex90_sample.h\"\n" // as it lies beside the file
+        "#include \"ex90_sample.h\"\n" // as the header lies beside the file
         "Status sample(int64_t n, int64_t *twice, double *half) {\n"
         "*twice = 2 * n; *half = 0.5 * (double)n; return STATUS_OK; }\n"};
     for (int i = 0; i < 3; i++) trial_check("90", texts[i], BUILD_DONE, "", NULL);
 }
 END_TEST
 
-// Whatever is named so in the engine, in the worker and in the C library.
+// Names that also occur in the engine, in the worker or in the C library.
 START_TEST(names_of_ones_own_never_clash) {
     static const char *const names[] = {
         "layer_flops",   "memory_find", "memory_new", "send",       "error_report", "lab_malloc",
@@ -191,7 +190,7 @@ START_TEST(names_are_sorted_by_one_rule) {
 END_TEST
 
 START_TEST(a_long_line_of_names_costs_no_minutes) {
-    size_t size = 1 << 18; // the square of it would take minutes
+    size_t size = 1 << 18; // quadratic time would be minutes
     char *text = calloc(1, size + 1);
     ck_assert_ptr_nonnull(text);
     for (size_t i = 0; i + 8 < size; i += 7) memcpy(text + i, "sample(", 7);
@@ -203,7 +202,7 @@ START_TEST(a_long_line_of_names_costs_no_minutes) {
 }
 END_TEST
 
-// ---- what is wrong -----------------------------------------------------------------------------
+// ---- wrong files -------------------------------------------------------------------------------
 START_TEST(what_is_wrong_is_named) {
     static const struct {
         const char *number, *text;
@@ -267,10 +266,10 @@ START_TEST(a_file_that_is_none_is_refused) {
 END_TEST
 
 // ---- the machine -------------------------------------------------------------------------------
-// The parts without one of them, or with a bad one.
+// The parts with one of them missing or broken.
 static const struct {
-    const char *spoil; // by the shell, in a copy of the parts
-    bool later;        // than what is wrong with a student's file is seen
+    const char *spoil; // a shell command, in a copy of the parts
+    bool later;        // seen after a mistake in the student's file
 } lacks[] = {
     {"sed -i 1s,.*,/nonexistent/gcc, tools", false},
     {"sed -i 1s,.*,/bin/false, tools", false},
@@ -304,7 +303,7 @@ START_TEST(what_the_machine_lacks_is_no_fault_of_the_students) {
 END_TEST
 
 START_TEST(a_full_disk_is_no_fault_of_the_students) {
-    const size_t size = 65 << 20; // of the disk, below
+    const size_t size = 65 << 20; // of the disk mounted below
     Trial trial;
     trial_begin(&trial, "90", _i ? "this is no C;\n" : RIGHT);
     if (mkdir("/tmp/small", 0777) != 0 || mount("tmpfs", "/tmp/small", "tmpfs", 0, "size=65m") != 0)
@@ -312,7 +311,7 @@ START_TEST(a_full_disk_is_no_fault_of_the_students) {
     ck_assert_int_eq(setenv("TMPDIR", "/tmp/small", 1), 0);
     char *much = calloc(1, size);
     ck_assert_ptr_nonnull(much);
-    for (int kib = 200; kib < 4096; kib *= 2) { // of room, while it is built
+    for (int kib = 200; kib < 4096; kib *= 2) { // free space during the build
         trial_make(&trial);
         ck_assert_int_eq(trial.build.end, _i ? BUILD_FAILED : BUILD_DONE);
         build_free(&trial.build);
@@ -348,7 +347,7 @@ START_TEST(no_memory_is_an_error) {
 }
 END_TEST
 
-// Any byte of an object may be wrong: it is refused, or read within its memory (run with asan).
+// Any byte of an object may be wrong: it is refused, or read within bounds (run with asan).
 START_TEST(a_broken_object_is_read_with_care) {
     Trial trial;
     trial_begin(&trial, "90", RIGHT);

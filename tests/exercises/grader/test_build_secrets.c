@@ -1,5 +1,5 @@
-// test_build_secrets.c -- what a student's file may try with a compiler, an assembler and a linker
-// to see a file that is not its own: it sees none, and neither does what becomes of it.
+// test_build_secrets.c -- a student's file tries to read other files with a compiler, an assembler
+// and a linker: it sees none, and neither does the worker built from it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define RIGHT SAMPLE_HEAD SAMPLE_RIGHT
 #define SECRET_FILE "/tmp/secret_folder/secret.h"
 
-// It is C, so that it could be included. Its word must not be seen anywhere.
+// The secret is C, so that it could be included. Its word must not show up anywhere.
 static const char secret_word[] = "Canary4711Word";
 static const char secret_text[] = "int Canary4711Word = 1;\n#define CANARY "
                                   "\"Canary4711Word\"\n#pragma message \"Canary4711Word\"\n";
@@ -30,7 +30,7 @@ static bool has(const char *text, size_t size, const char *word) {
     return text && memmem(text, size, word, strlen(word)) != NULL;
 }
 
-// In no text that anybody reads, and in nothing that was built.
+// Checks all texts that anybody reads, and everything that was built.
 static void check_unseen(const Trial *trial, const char *what, const char *word) {
     static const char *const files[] = {"whole.o", "student.o", "worker", "control.c", "whole.s"};
     const Build *build = &trial->build;
@@ -116,7 +116,7 @@ START_TEST(no_trick_shows_a_file) {
 }
 END_TEST
 
-// Files that every machine has, and what the course keeps for itself.
+// Files that every machine has, and files that the course keeps for itself.
 START_TEST(neither_the_systems_files_nor_the_courses_are_seen) {
     static const struct {
         const char *path, *word;
@@ -160,7 +160,7 @@ START_TEST(neither_the_systems_files_nor_the_courses_are_seen) {
 END_TEST
 enum { FILES = 9 };
 
-// Nor the worker that it is to become a part of: not even by an assembler.
+// Nor can it read the worker that it is linked into, not even by an assembler.
 START_TEST(the_engine_is_not_there_to_be_copied) {
     static const char *const names[] = {"engine.o", "./engine.o", "worker", "control", "student.o"};
     for (int i = 0; i < 5; i++) {
@@ -171,7 +171,7 @@ START_TEST(the_engine_is_not_there_to_be_copied) {
 }
 END_TEST
 
-// What the compiler leaves in its folder is seen by nobody else, and goes with the folder.
+// Nobody else sees the compiler's leftovers in its folder, and they go with the folder.
 START_TEST(nothing_is_left) {
     Trial trial;
     char path[600];
@@ -189,7 +189,7 @@ START_TEST(nothing_is_left) {
 }
 END_TEST
 
-// A submission or a secret where compilers may read is an error of whoever set it up.
+// A submission or a secret where compilers may read is a mistake of the installation.
 START_TEST(a_place_that_compilers_read_is_refused) {
     Trial trial;
     trial_begin(&trial, "90", RIGHT);

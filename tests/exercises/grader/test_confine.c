@@ -1,7 +1,7 @@
-// test_confine.c -- what nobody trusts runs confined: one program does one bad thing after another
+// test_confine.c -- confinement of untrusted programs: one program does one bad thing after another
 // (fixtures/villain.c), as compiler, as a worker that starts and as one that runs a function, as
 // root, as a plain user and as root of a namespace, with layers of protection left out in turn. It
-// ends as it should, harms nobody, and nothing of it is left.
+// ends as it should, harms nobody, and leaves nothing.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct Mode {
     unsigned layers, without;
 } Mode;
 
-// Becomes the user of mode `index`, or skips what would be the same as another or cannot be had.
+// Becomes the user of mode `index`; skips modes that equal another or are unavailable.
 static Mode enter(int index) {
     Mode mode = {.part_number = index % PARTS,
                  .part = &parts[index % PARTS],
@@ -54,8 +54,8 @@ static Mode enter(int index) {
 static bool by_files(const Mode *mode) { return mode->layers & (LAYER_FILES | LAYER_BUBBLEWRAP); }
 
 // ---- harm --------------------------------------------------------------------------------------
-// What refuses it, each of them alone: of a worker that starts, of one that runs, of a compiler.
-// SEEMS: under bubblewrap it goes well in a folder that nobody else sees.
+// The layers that refuse a deed, each alone: for a worker that starts, one that runs, a compiler.
+// SEEMS: under bubblewrap it succeeds, in a folder that nobody else sees.
 enum { ALLOWED = 0, CALLS = 1, FILES = 2, EITHER = 3, ALWAYS = 4, SEEMS = 8, UNTRIED = 16 };
 typedef struct Harm {
     const char *deed;
@@ -133,7 +133,7 @@ static bool is_held(const Mode *mode, int held) {
            ((held & FILES) && by_files(mode));
 }
 
-// What nothing here refuses is not tried, but for what is allowed: that has to go well.
+// A deed that no layer refuses is not tried, unless it is allowed: then it must succeed.
 static void try_harm(const Mode *mode, const Harm *harm) {
     int held = harm->held[mode->part_number];
     if (held != ALLOWED && !is_held(mode, held)) return;
@@ -150,14 +150,14 @@ static void try_harm(const Mode *mode, const Harm *harm) {
                   harm->deed, mode->part->name, mode->without, (int)result.end, result.code,
                   result.output);
     confine_result_free(&result);
-    (void)unlink("/tmp/room/villain-made"); // which a compiler may make
+    (void)unlink("/tmp/room/villain-made"); // a compiler may make it
     const char *left = villain_harm();
     ck_assert_msg(!left, "%s, %s, without %u: %s", harm->deed, mode->part->name, mode->without,
                   left);
 }
 
-// Each in every mode; under the address sanitizer, where a process begins slowly and that the
-// system refuses is nothing new, every fourth in turn, and so each in each part.
+// Every deed in every mode. Under the address sanitizer, where processes start slowly and refusals
+// by the system are already covered, every fourth in turn, so that each runs for each part.
 #ifdef __SANITIZE_ADDRESS__
 enum { HARM_STEP = 4 };
 #else
@@ -176,7 +176,7 @@ END_TEST
 typedef struct End {
     const char *deed;
     ConfineEnd end;
-    int code; // -1: any
+    int code; // -1: any code
 } End;
 
 static const End ends[] = {
@@ -189,7 +189,7 @@ static const End ends[] = {
     {"flood_channel", CONFINE_UNHEARD, -1},
     {"eat", CONFINE_OUT_OF_MEMORY, -1},
     {"rest", CONFINE_TIMED_OUT, -1},
-    {"linger", CONFINE_EXITED, 1}, // of a compiler: what it began ends with it
+    {"linger", CONFINE_EXITED, 1}, // only a compiler: its children end with it
     {"daemonize", CONFINE_EXITED, 1},
 };
 
@@ -197,8 +197,8 @@ static void try_end(const Mode *mode, const End *wanted) {
     bool compiler = mode->part_number == PART_COMPILER;
     bool one_process =
         strcmp(wanted->deed, "linger") != 0 && strcmp(wanted->deed, "daemonize") != 0;
-    if (!one_process && !compiler) return; // that it may not
-    if (strcmp(wanted->deed, "daemonize") == 0 && !(mode->layers & LAYER_CALLS)) return; // it could
+    if (!one_process && !compiler) return; // others may not
+    if (strcmp(wanted->deed, "daemonize") == 0 && !(mode->layers & LAYER_CALLS)) return; // it works
     VillainRun villain = {.deed = wanted->deed,
                           .kind = mode->part->kind,
                           .filtered = mode->part->filtered && (mode->layers & LAYER_CALLS),
@@ -206,9 +206,9 @@ static void try_end(const Mode *mode, const End *wanted) {
                           .limits = villain_limits};
     if (wanted->end == CONFINE_TIMED_OUT) villain.limits.wall_seconds = 0.2;
     ConfineResult result = villain_run(&villain);
-    // A compiler may send no signal, not even to itself; then abort crashes.
+    // A compiler may not send a signal, not even to itself; then abort crashes.
     bool any = wanted->code < 0 || (compiler && wanted->code == SIGABRT);
-    // Bubblewrap does not tell how much memory its child had.
+    // Bubblewrap does not report its child's memory.
     bool same = result.end == wanted->end ||
                 (wanted->end == CONFINE_OUT_OF_MEMORY && result.end == CONFINE_CRASHED &&
                  (mode->layers & LAYER_BUBBLEWRAP));

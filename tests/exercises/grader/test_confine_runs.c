@@ -1,5 +1,5 @@
 // test_confine_runs.c -- confinement from the grader's side: several programs at once, deadlines, a
-// grader that dies, what is refused, and a machine that lacks memory, processes or descriptors.
+// grader that dies, refusals, and a machine that lacks memory, processes or descriptors.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -71,7 +71,7 @@ START_TEST(a_deadline_is_kept) {
     double begun = clock_seconds();
     ConfineResult result = villain_run(&villain);
     ck_assert_double_lt(clock_seconds() - begun, harness_patience(5.0));
-    // On a machine that is busy it may not have had the processor.
+    // On a busy machine the program may not have had the processor.
     ck_assert(result.end == CONFINE_TIMED_OUT || (result.end == CONFINE_MACHINE && _i % 3 > 0));
     confine_result_free(&result);
 }
@@ -87,7 +87,7 @@ START_TEST(processor_time_is_limited_even_for_the_deaf) {
 }
 END_TEST
 
-// One processor for all of them: that it is late is not its fault.
+// All share one processor: being late is not the program's fault.
 START_TEST(one_that_never_had_the_processor_is_not_blamed) {
     enum { RIVALS = 30 };
     villain_needed(ALONE_SELF);
@@ -100,7 +100,7 @@ START_TEST(one_that_never_had_the_processor_is_not_blamed) {
         rivals[i] = fork();
         if (rivals[i] == 0) {
             alarm(15);
-            setsid(); // a session may be what is given its share
+            setsid(); // processor time may be shared by session
             for (volatile int k = 0;; k++) {
             }
         }
@@ -119,7 +119,7 @@ START_TEST(one_that_never_had_the_processor_is_not_blamed) {
 }
 END_TEST
 
-// One that is ended itself, with all that it began.
+// A killed grader ends with all its children.
 START_TEST(what_a_dead_grader_began_ends_too) {
     villain_needed((AloneUser)(_i / 2));
     confine_layers();
@@ -142,15 +142,15 @@ START_TEST(what_a_dead_grader_began_ends_too) {
     ck_assert_int_ge(villain_count(), 1);
     ck_assert_int_eq(kill(grader, SIGKILL), 0);
     ck_assert_int_eq(waitpid(grader, NULL, 0), grader);
-    while (villain_count() > 0) usleep(10000); // the test's own time limit ends this
+    while (villain_count() > 0) usleep(10000); // the test's own time limit ends this loop
 }
 END_TEST
 
-// ---- what is refused ---------------------------------------------------------------------------
+// ---- refusals ----------------------------------------------------------------------------------
 void __asan_poison_memory_region(const volatile void *start, size_t bytes) __attribute__((weak));
 
 START_TEST(what_cannot_be_run_is_an_error) {
-    // The child that could not become the program still is the grader, under the program's filter.
+    // A child that could not start the program is still the grader, under the program's filter.
     if (__asan_poison_memory_region) test_skip("AddressSanitizer makes calls of its own in it");
     villain_needed((AloneUser)_i);
     static const char *const programs[] = {"/nonexistent/program", "./nothing", "."};
@@ -248,7 +248,7 @@ END_TEST
 START_TEST(no_process_is_an_error) {
     villain_needed(geteuid() == 0 ? ALONE_PLAIN : ALONE_SELF);
     confine_layers();
-    context_default(); // a BLAS begins its threads now, and not when an error is told
+    context_default(); // starts the BLAS's threads now, not in the midst of an error
     villain_watch();
     struct rlimit old, none = {0, 0};
     ck_assert_int_eq(getrlimit(RLIMIT_NPROC, &old), 0);
@@ -325,7 +325,7 @@ START_TEST(text_becomes_harmless) {
                  {"\xef\xbf\xbe", "?"},
                  {"a\xe2\x80\xae"
                   "b\xe2\x81\xa6",
-                  "a?b?"}, // turned
+                  "a?b?"}, // two characters replaced
                  {"\xf3\xa0\x81\xa1", "?"},
                  {"\xe2\x80\x8d\xe2\x80\x93", "\xe2\x80\x8d\xe2\x80\x93"},
                  {"\x7f\x01", "??"}};

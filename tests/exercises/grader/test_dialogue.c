@@ -1,6 +1,6 @@
-// test_dialogue.c -- the grader's side of a conversation with a worker that is an enemy's: every
-// other order of frames, other counts, other runs, what is asked for that nobody needs, and what
-// would take the grader for ever. Random frames are fuzz_dialogue's.
+// test_dialogue.c -- the grader's side of a conversation with a hostile worker: every other order
+// of frames, other counts, other runs, needless requests, and requests that would take forever.
+// fuzz_dialogue.c tests random frames.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void begin(Talk *talk, const char *number, int n) {
     error_clear();
 }
 
-// It is not listened to any longer, for this reason; nothing more is heard.
+// Expects that the dialogue has ended for this reason; no further frame is heard.
 static void check_end(Talk *talk, DialogueEnd end) {
     ck_assert_int_eq(talk->dialogue.end, end);
     ck_assert(!talk_send(talk, FRAME_BEGIN, 0));
@@ -40,7 +40,7 @@ START_TEST(the_right_order_is_heard_to_its_end) {
         ck_assert_int_eq(talk.dialogue.run, i + 1);
     }
     ck_assert_int_eq(talk.dialogue.end, DIALOGUE_DONE);
-    ck_assert(!talk_send(&talk, FRAME_BEGIN, 0)); // it goes on all the same
+    ck_assert(!talk_send(&talk, FRAME_BEGIN, 0)); // it stays ended
     check_end(&talk, DIALOGUE_BROKEN);
 }
 END_TEST
@@ -54,12 +54,12 @@ START_TEST(a_frame_in_pieces_is_the_same) {
     ck_assert(talk.dialogue.begun);
     frame = talk_frame(&talk, FRAME_STATUS, 0);
     ck_assert(dialogue_hear(&talk.dialogue, (const char *)&frame, sizeof frame - 1));
-    ck_assert_int_eq(talk.dialogue.end, DIALOGUE_OPEN); // cut off: it is the process that ended
+    ck_assert_int_eq(talk.dialogue.end, DIALOGUE_OPEN); // cut off: the process ended
     talk_end(&talk);
 }
 END_TEST
 
-// After each part of a right conversation, each kind of frame that is not next.
+// After each part of a right conversation, tries each kind of frame that is not next.
 START_TEST(any_other_order_is_broken) {
     static const FrameKind right[] = {FRAME_BEGIN, FRAME_STATUS, FRAME_INTEGER, FRAME_END};
     enum { PARTS = 4, KINDS = 10 };
@@ -88,7 +88,7 @@ START_TEST(too_few_or_too_many_values_are_broken) {
     check_end(&talk, DIALOGUE_BROKEN);
     begin(&talk, "02", 1);
     ck_assert(talk_send(&talk, FRAME_BEGIN, 0) && talk_send(&talk, FRAME_STATUS, STATUS_SHAPE));
-    ck_assert(!talk_send(&talk, FRAME_INTEGER, 0)); // none after a failure
+    ck_assert(!talk_send(&talk, FRAME_INTEGER, 0)); // no value after a failure
     check_end(&talk, DIALOGUE_BROKEN);
     begin(&talk, "02", 1);
     ck_assert(talk_send(&talk, FRAME_BEGIN, 0) && talk_send(&talk, FRAME_STATUS, 0));
@@ -129,7 +129,7 @@ START_TEST(only_without_the_nonce_it_is_a_forgery) {
     ck_assert(!talk_hear(&talk, frame));
     check_end(&talk, DIALOGUE_FORGED);
     begin(&talk, "02", 2);
-    talk.run = 1; // another run's is out of order
+    talk.run = 1; // the wrong run: out of order
     ck_assert(!talk_send(&talk, FRAME_BEGIN, 0));
     check_end(&talk, DIALOGUE_BROKEN);
 }
@@ -145,8 +145,8 @@ START_TEST(nonces_differ) {
 }
 END_TEST
 
-// ---- what is asked for -------------------------------------------------------------------------
-// Of exercises 02 to 04, and where nothing builds on them, no count is told.
+// ---- requests ----------------------------------------------------------------------------------
+// Counts are not told in exercises 02 to 04, nor in others if no later exercise builds on them.
 START_TEST(answers_are_not_told) {
     static const char *const numbers[] = {"01", "02", "03", "04", "05", "06", "07", "08"};
     const double peak = 1e9;
@@ -165,7 +165,7 @@ START_TEST(answers_are_not_told) {
 }
 END_TEST
 
-// A device's events tell time without a clock's steps: only exercise 07 has one.
+// A device's events would tell time finer than the clock, so only exercise 07 has a device.
 START_TEST(there_is_one_device) {
     static const char *const numbers[] = {"01", "02", "03", "04", "05", "06", "08", "09", "10"};
     Talk talk;
@@ -194,8 +194,7 @@ START_TEST(calls_have_their_arguments_or_are_broken) {
 }
 END_TEST
 
-// Whatever numbers it is asked with, the grader says something (run with asan), and in less than
-// the harness's time.
+// Whatever the arguments, the grader answers (run with asan), within the harness's time.
 START_TEST(extreme_arguments_are_answered) {
     static const char *const numbers[] = {"05", "06", "07", "09", "10"};
     static const int wanted[CALL_COUNT] = {1, 1, 0, 1, 1, 0, 1, 2, 3, 3, 5};

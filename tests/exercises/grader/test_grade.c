@@ -1,5 +1,5 @@
-// test_grade.c -- grading: each way in which a case can end, by a small exercise of the tests' own.
-// The course's exercises are test_grade_course's.
+// test_grade.c -- grading: each way in which a case can end, in a small exercise of the tests' own.
+// test_grade_course.c tests the course's exercises.
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "tests/exercises/sample/sample_exercise.h"
 #include "tests/helpers/harness.h"
 
-static const char *not_alone; // why
+static const char *not_alone; // the reason; NULL: none
 
 static const CaseResult *case_of(const Submission *s, int index) {
     return &s->result.exercises[0].cases[index];
@@ -69,7 +69,7 @@ START_TEST(a_known_mistake_is_recognised_and_an_unknown_one_is_not) {
     one = case_of(&s, SAMPLE_VALUES);
     assert_state(&s, SAMPLE_VALUES, CASE_WRONG, "");
     ck_assert_ptr_null(one->mistake);
-    ck_assert_int_eq(one->run, 1); // the first was right
+    ck_assert_int_eq(one->run, 1); // run 0 was right
     submission_free(&s);
 }
 END_TEST
@@ -83,7 +83,7 @@ START_TEST(what_the_function_does_not_store_is_poison) {
 }
 END_TEST
 
-// "error" expects what a stub might return as well.
+// "error" expects a status that a stub might return as well.
 START_TEST(a_case_that_needs_another_counts_only_with_it) {
     Submission s;
     sample_grade(&s, SAMPLE_HEAD "return STATUS_INVALID_ARGUMENT; }");
@@ -94,7 +94,7 @@ START_TEST(a_case_that_needs_another_counts_only_with_it) {
 }
 END_TEST
 
-// What the list of names allows, the list of system calls has to allow, too.
+// Functions on the list of names must also work under the list of system calls.
 START_TEST(what_may_be_called_works_in_a_worker) {
     static const char *const calls[] = {
         "static int v[300000]; for (int i = 0; i < 300000; i++) v[i] = 300000 - i;"
@@ -131,15 +131,15 @@ START_TEST(what_may_be_called_works_in_a_worker) {
 }
 END_TEST
 
-// ---- other ends --------------------------------------------------------------------------------
+// ---- other endings -----------------------------------------------------------------------------
 typedef struct EndRow {
     const char *source;
     CaseState state;
-    const char *detail; // part of it
+    const char *detail; // a part of it
     bool any_name;
 } EndRow;
 
-// Frames with a nonce that was not given.
+// Frames with a wrong nonce.
 #define FRAMES(n)                                                                                  \
     SAMPLE_HEAD "struct { uint32_t magic; uint16_t kind, run; uint64_t nonce, bits, more[2]; } "   \
                 "f[" #n "]; memset(f, 0, sizeof f); for (int i = 0; i < " #n "; i++) {"            \
@@ -172,7 +172,7 @@ static const EndRow end_rows[] = {
      CASE_CRASHED, "", false},
     {SAMPLE_HEAD "twice[-1] = 0; for (int i = 0; i < 3000; i++) half[i] = 0;" SAMPLE_RIGHT,
      CASE_CRASHED, "", false},
-    // What runs before the worker does cannot say that it was the grader's fault.
+    // Code that runs before the worker's own cannot blame the grader.
     {BEFORE("_exit(3);") SAMPLE_HEAD SAMPLE_RIGHT, CASE_EXITED, "exit status 3 in run 1", true},
     {BEFORE("_exit(86);") SAMPLE_HEAD SAMPLE_RIGHT, CASE_CRASHED, "beyond its arrays", true},
     {BEFORE("_exit(126);") SAMPLE_HEAD SAMPLE_RIGHT, CASE_EXITED, "exit status 126", true},
@@ -200,7 +200,7 @@ START_TEST(every_other_end_has_its_state) {
     if (row->state != CASE_STATE_COUNT) assert_state(&s, 0, row->state, row->detail);
     ck_assert_int_ne(case_of(&s, 0)->state, CASE_GRADER_FAILED);
     ck_assert(!s.result.machine_failed);
-    ck_assert(row->state == CASE_STATE_COUNT || s.result.points == 0); // or it is right
+    ck_assert(row->state == CASE_STATE_COUNT || s.result.points == 0); // may also be right
     submission_free(&s);
 }
 END_TEST
@@ -285,7 +285,7 @@ static int count_rooms(void) {
     return count;
 }
 
-// Nothing of it is left behind, and it ends as it was told to.
+// A grader that is called off leaves nothing behind, and ends by the signal.
 START_TEST(a_grader_that_is_called_off_tidies_up) {
     Submission s;
     int status = 0;
@@ -296,7 +296,7 @@ START_TEST(a_grader_that_is_called_off_tidies_up) {
     int before = count_rooms();
     pid_t child = fork();
     if (child == 0) {
-        signal(SIGTERM, SIG_DFL); // Check has a handler
+        signal(SIGTERM, SIG_DFL); // removes Check's handler
         _exit(grade(&options, &s.result) ? 1 : 0);
     }
     while (count_rooms() == before && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
@@ -309,7 +309,7 @@ START_TEST(a_grader_that_is_called_off_tidies_up) {
 }
 END_TEST
 
-// Then nothing of it counts, and it is graded again.
+// If the machine fails no case counts, and the submission is graded again.
 START_TEST(a_machine_that_fails_gives_no_points_at_all) {
     Submission s;
     submission_new(&s);
@@ -327,7 +327,7 @@ START_TEST(a_machine_that_fails_gives_no_points_at_all) {
 }
 END_TEST
 
-// Text only: there each request for memory is the grader's own.
+// Only text answers, where each allocation is the grader's own.
 START_TEST(memory_that_runs_out_is_an_error_and_leaves_nothing) {
     Submission s;
     int failures = 0;
@@ -351,7 +351,7 @@ START_TEST(memory_that_runs_out_is_an_error_and_leaves_nothing) {
 }
 END_TEST
 
-// And where code is built and run, at every fifth request.
+// Code is built and run, and every fifth allocation fails in turn.
 START_TEST(memory_that_runs_out_midway_adds_no_point) {
     Submission s;
     submission_new(&s);

@@ -1,5 +1,5 @@
 // test_grade_course.c -- the course's exercises, graded: solutions get all points, skeletons none,
-// and one file that is broken costs its own exercise alone.
+// and one broken file costs only its own exercise.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void copy_file(const Submission *s, const char *from, const char *name) {
     char *text = file_read(NULL, from, 1 << 20, NULL);
     if (text) submission_add(s, name, text);
     memory_free(text);
-    error_clear(); // an answer's file may not be there
+    error_clear(); // an exercise may have no answer file
 }
 
 static void fill(const Submission *s, const char *folder, const Exercise *exercise) {
@@ -39,7 +39,7 @@ static GradeOptions course_options(const Submission *s) {
     return options;
 }
 
-// The right answers to what is asked by hand.
+// Writes the right answers to the questions by hand.
 static void fill_by_hand(const Submission *s, DrawKey key) {
     char text[4096] = "", value[VALUE_TEXT];
     CaseRun *run = memory_new(sizeof *run);
@@ -109,7 +109,7 @@ START_TEST(a_broken_file_costs_its_own_exercise_alone) {
     ck_assert_int_eq(s.result.exercises[0].points, 0);
     ck_assert_int_eq(s.result.exercises[0].cases[1].state, CASE_NOT_COMPILED);
     ck_assert_ptr_nonnull(s.result.exercises[0].compiler);
-    ck_assert_int_ge(s.result.exercises[1].points, list[1]->points - 2); // but for those by hand
+    ck_assert_int_ge(s.result.exercises[1].points, list[1]->points - 2); // all except those by hand
     submission_free(&s);
 }
 END_TEST

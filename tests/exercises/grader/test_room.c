@@ -1,5 +1,5 @@
-// test_room.c -- private folders: what is put into one, and that removing it removes that and
-// nothing else, whatever lies in it; full disks, missing descriptors, a folder that is gone.
+// test_room.c -- private folders: their contents; removing one removes all in it and nothing else;
+// full disks, missing descriptors, a folder that is gone.
 #include "exercises/grader/room.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 
 static const char *not_alone;
 
-// Nothing outside can be lost here; and a plain user's and root's rooms are both tried.
+// Enters a place where nothing outside can be lost; tries rooms of a plain user and of root.
 static void enter(int index) {
     if (not_alone) test_skip(not_alone);
     if (index == ALONE_PLAIN && geteuid() != 0) test_skip("it is one already");
@@ -64,7 +64,7 @@ START_TEST(nobody_else_can_enter) {
     ck_assert(!room_is_full(&room));
     room_close(&room);
     ck_assert_int_eq(count_rooms(), before);
-    room_close(&room); // again is harmless
+    room_close(&room); // closing twice is harmless
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(a_link_in_a_room_leads_nowhere) {
 END_TEST
 
 // ---- removing ----------------------------------------------------------------------------------
-// Descriptor 0 is somebody's: here, a folder with a file in it.
+// Descriptor 0 belongs to somebody else: here it is a folder with a file in it.
 START_TEST(a_room_that_was_never_made_closes_nothing) {
     enter(_i);
     Room room = {.outside = 0};
@@ -164,7 +164,7 @@ START_TEST(all_of_it_goes_and_nothing_else) {
 }
 END_TEST
 
-// As the root grader's rooms have them: of the account that programs in them run as.
+// As in the root grader's rooms: files of the account under which their programs run.
 START_TEST(files_of_another_account_go_too) {
     enter(ALONE_SELF);
     if (geteuid() != 0) test_skip("not root");
@@ -187,7 +187,7 @@ START_TEST(a_room_that_is_gone_is_no_harm) {
     ck_assert_int_eq(room_open(&room), STATUS_OK);
     snprintf(outer, sizeof outer, "%.*s", (int)(strlen(room.path) - strlen("/inside")), room.path);
     snprintf(moved, sizeof moved, "/tmp/moved-%d", (int)getpid());
-    ck_assert_int_eq(rename(outer, moved), 0); // and another's folder has its name now
+    ck_assert_int_eq(rename(outer, moved), 0); // another folder has its name now
     ck_assert_int_eq(mkdir(outer, 0700), 0);
     char theirs[160];
     snprintf(theirs, sizeof theirs, "%s/theirs", outer);
@@ -195,7 +195,7 @@ START_TEST(a_room_that_is_gone_is_no_harm) {
     ck_assert_int_eq(room_write(&room, "file", "x", 1), STATUS_OK);
     room_close(&room);
     ck_assert_int_eq(access(theirs, F_OK), 0);
-    ck_assert_int_eq(rmdir(moved), 0); // it was emptied all the same
+    ck_assert_int_eq(rmdir(moved), 0); // it was emptied anyway
     ck_assert_int_eq(rmdir(theirs), 0);
     ck_assert_int_eq(rmdir(outer), 0);
     ck_assert_int_eq(room_open(&room), STATUS_OK);

@@ -1,4 +1,4 @@
-// villain.c -- compiles fixtures/villain.c, runs it confined, and looks what is left of it.
+// villain.c -- compiles fixtures/villain.c, runs it confined, and checks for leftovers.
 #include "tests/exercises/grader/villain.h"
 
 #include <dirent.h>
@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The program stands in a folder that may be read, and, as a worker's, in the one where it runs.
+// The program lies in a folder that may be read, and for workers in the folder where it runs.
 static const char place[] = "/tmp/place", room[] = "/tmp/room";
 static char secret[64];
-static const char *not_alone; // why
+static const char *not_alone; // the reason; NULL: none
 static struct {
     int descriptors;
     struct stat secret;
@@ -26,7 +26,7 @@ const ConfineLimits villain_limits = {.wall_seconds = 15,
                                       .file_bytes = 1 << 20,
                                       .output_bytes = 20000};
 
-// ---- setting out -------------------------------------------------------------------------------
+// ---- preparing ---------------------------------------------------------------------------------
 static void make_villain(void) {
     char command[400];
     umask(022);
@@ -86,7 +86,7 @@ Status villain_begin(VillainRun *villain, Confined **run) {
                           .hear = hear,
                           .argument = villain,
                           .without = villain->without};
-    if (!compiler) order.limits.file_bytes = 0; // as graders have it
+    if (!compiler) order.limits.file_bytes = 0; // as graders set it
     Status status = confine_begin(&order, run);
     if (!status) (void)confine_say(*run, "ping", 4);
     close(folder);
@@ -103,7 +103,7 @@ ConfineResult villain_run(VillainRun *villain) {
     return result;
 }
 
-// ---- what is left ------------------------------------------------------------------------------
+// ---- leftovers ---------------------------------------------------------------------------------
 int villain_count_descriptors(void) {
     int count = 0;
     for (int i = 0; i < 1024; i++) count += fcntl(i, F_GETFD) >= 0;
@@ -154,7 +154,7 @@ const char *villain_harm(void) {
     const char *harm = bystander_harm(&watched.bystander);
     if (harm) return harm;
     if (villain_count_descriptors() != watched.descriptors) return "a descriptor is left";
-    for (int i = 0; i < 500 && villain_count() > 0; i++) usleep(10000); // to end takes a moment
+    for (int i = 0; i < 500 && villain_count() > 0; i++) usleep(10000); // ending takes a moment
     if (villain_count() > 0) return "a process is left";
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
         return "a zombie is left";

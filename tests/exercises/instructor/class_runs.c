@@ -14,7 +14,7 @@ enum { TEXT = 4096 };
 // ---- the lab's stand-in -------------------------------------------------------------------------
 void class_begin(void) {
     work_folder_begin();
-    // It grades by what the first exercise's file says, and counts how often it is asked.
+    // The stand-in grades by the text of the first exercise's file, and counts its calls.
     work_folder_run(
         "cat >lab <<'END'\n"
         "#!/bin/sh\n"
@@ -34,7 +34,7 @@ void class_begin(void) {
         "chmod +x lab; mkdir class; : >calls");
 }
 
-// Of this build: beside the folder that this test lies in.
+// The program of this build, which lies beside the folder of this test.
 const char *instructor_path(void) {
     static char path[TEXT];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);

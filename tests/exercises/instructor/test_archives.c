@@ -1,5 +1,5 @@
-// test_archives.c -- what strangers hand in: archives of three kinds, right ones and such as try
-// something, and the names that platforms and browsers give files.
+// test_archives.c -- archives handed in by strangers: three kinds, good ones and hostile ones, and
+// the names that platforms and browsers give files.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 enum { TEXT = 4096, BLOCK = 512 };
 
 // ---- tar ---------------------------------------------------------------------------------------
-typedef struct Kind { // of a header that has something wrong with it
+typedef struct Kind { // a header with a fault
     const char *what, *name;
     char size[13];
     char type;
-    int checksum_off, blocks; // of content
+    int checksum_off, blocks; // checksum's error; blocks of content
 } Kind;
 static const Kind kinds[] = {
     {"a path upwards", "../ex01_count_parameters.c", "00000000001", '0', 0, 1},
@@ -89,7 +89,7 @@ START_TEST(an_archive_that_tries_something_is_refused) {
 }
 END_TEST
 
-// Where the kind does not say so, a slash at the end does.
+// If the header has no kind, a slash at the end marks a folder.
 START_TEST(an_old_tar_has_folders_by_their_slash) {
     int files;
     char bytes[6 * BLOCK] = {0};
@@ -98,7 +98,7 @@ START_TEST(an_old_tar_has_folders_by_their_slash) {
     put_header(bytes + BLOCK, "d/", "00000000000", '\0', 0);
     put_header(bytes + 2 * BLOCK, "d/x", "00000000001", '\0', 0);
     ck_assert_int_eq(read_archive(bytes, sizeof bytes, &files), STATUS_OK);
-    ck_assert_int_eq(files, 2); // one, of one byte
+    ck_assert_int_eq(files, 2); // one folder, one file of one byte
     work_folder_end();
 }
 END_TEST
@@ -177,7 +177,7 @@ static size_t pack_gzip(const char *bytes, size_t count, char *out, size_t most)
     return used;
 }
 
-// Whole, in two members, cut short, with a byte changed.
+// A gzip file that is whole, in two members, cut short, or has a byte changed.
 START_TEST(a_gzip_is_read_whole_or_not_at_all) {
     char tar[5 * BLOCK] = "", packed[4 * BLOCK];
     int files;
@@ -194,7 +194,7 @@ START_TEST(a_gzip_is_read_whole_or_not_at_all) {
     for (size_t i = 10; i < count; i++) {
         packed[i] ^= 4;
         Status status = read_archive(packed, count, &files);
-        ck_assert(status == STATUS_FORMAT || files == 1 + BLOCK); // a bit that fills up a byte
+        ck_assert(status == STATUS_FORMAT || files == 1 + BLOCK); // an unused bit
         error_clear();
         packed[i] ^= 4;
     }
@@ -223,7 +223,7 @@ START_TEST(a_bomb_is_not_unpacked) {
 END_TEST
 
 // ---- zip ---------------------------------------------------------------------------------------
-// Little endian; false: the archive is full.
+// Writes a zip archive; numbers are little endian. False: the archive is full.
 typedef struct ZipText {
     unsigned char bytes[1 << 16];
     size_t count;
@@ -298,7 +298,7 @@ static Status zip_read(const ZipText *zip, int *files) {
     return read_archive((const char *)zip->bytes, zip->count, files);
 }
 
-// What is changed in which record, and what is said of it.
+// A changed field of a record, and the resulting message.
 static const struct {
     const char *what;
     uint32_t mark;
@@ -455,7 +455,7 @@ START_TEST(a_platforms_name_says_whose_it_is) {
     static const struct {
         const char *entry;
         bool folder;
-        const char *student, *id, *file; // student NULL: it is skipped
+        const char *student, *id, *file; // student NULL: skipped
     } named[] = {
         {"doejane_12345_678_ex05_clock.c", false, "doejane", "12345", "ex05_clock.c"},
         {"doejane_LATE_12345_678_lab_1_2_x.zip", false, "doejane", "12345", "lab_1_2_x.zip"},
@@ -492,7 +492,7 @@ START_TEST(a_platforms_name_says_whose_it_is) {
     char longer[300];
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    ck_assert_ptr_nonnull(entry_name(longer, true).skipped); // two of these would become one
+    ck_assert_ptr_nonnull(entry_name(longer, true).skipped); // two such names would become one
 }
 END_TEST
 

@@ -1,6 +1,6 @@
-// test_grading.c -- what an instructor runs over a class: submissions found and refused, grading
-// resumed, what is written about it. A small script stands for the lab program; what that makes of
-// a student's code is the grader's tests.
+// test_grading.c -- an instructor's run over a class: submissions found and refused, grading
+// resumed, the written results. A small script replaces the lab program; the grader's tests cover a
+// student's code.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +69,12 @@ START_TEST(what_is_graded_is_not_graded_again) {
     class_assert_in(third, "\nbob,,graded,5,");
     work_folder_run("echo mine >class/amy/by_hand.notes; touch class/amy/*");
     free(class_grade(0, ""));
-    ck_assert_int_eq(count_calls(), 3); // nothing that is graded has changed
+    ck_assert_int_eq(count_calls(), 3); // no graded file has changed
     free(class_grade(0, "--again"));
     ck_assert_int_eq(count_calls(), 5);
     char option[64];
     snprintf(option, sizeof option, "--secret %s/secret", work_folder);
-    free(class_grade(0, option)); // other numbers
+    free(class_grade(0, option)); // another seed
     ck_assert_int_eq(count_calls(), 7);
     work_folder_run("echo '# another grader' >>lab");
     free(class_grade(0, option));
@@ -102,7 +102,7 @@ START_TEST(a_roster_names_who_is_there_and_who_is_not) {
     char *csv = class_grade(0, option);
     class_assert_in(csv, "\namy,\"Amy \"\"A\"\", Ay\",graded,5,");
     class_assert_in(csv, "\nbob,,graded,5,");
-    class_assert_in(csv, "\nzoe,\"'=1+1\",absent,0,0,"); // no formula for a spreadsheet
+    class_assert_in(csv, "\nzoe,\"'=1+1\",absent,0,0,"); // must not be a spreadsheet formula
     free(csv);
     work_folder_end();
 }
@@ -125,7 +125,7 @@ START_TEST(an_export_of_gradescope_has_addresses) {
         "  :submitters:\n"
         "  - :name: \"O'Hara\"\n"
         "    :email: o@x.edu\n"
-        "submission_3:\n" // whose name is no address
+        "submission_3:\n" // its name is no address
         "  :submitters:\n"
         "  - :name: ':email: \"jane@x.edu\"'\n"
         "    :email: eve@x.edu\n"

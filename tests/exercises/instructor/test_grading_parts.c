@@ -1,5 +1,5 @@
-// test_grading_parts.c -- what grading a class is made of: figures about cases, tables of
-// exercises, fingerprints, mutants of solutions. Archives are test_archives.c's.
+// test_grading_parts.c -- the parts of grading a class: figures about cases, tables of exercises,
+// fingerprints, mutants of solutions. test_archives.c tests archives.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ START_TEST(items_add_up_and_survive_failing_allocations) {
     ck_assert_str_eq(items.items[0].mistake, "mac_vs_flop");
     ck_assert_double_eq_tol(items.items[0].discrimination, 1.0, 1e-12);
     ck_assert_int_eq(items.n_tallies, 1);
-    ck_assert_int_eq(items.tallies[0].students, 2); // not cases
+    ck_assert_int_eq(items.tallies[0].students, 2); // these are no cases
     items_free(&items);
 }
 END_TEST
@@ -148,7 +148,7 @@ START_TEST(fingerprints_see_through_names_comments_and_braces) {
     ck_assert_int_gt(of, 5);
     ck_assert_int_eq(common(original, copy, &of), of);
     ck_assert_int_le(common(original, other, &of), 1);
-    // Whatever is in it: never out of bounds, never without an end.
+    // Whatever the text: never out of bounds, and always an end.
     static const char *const broken[] = {"",   "\"",  "'\\",      "/*",      "//\\", "#include",
                                          "\\", "{{{", "\xff\xfe", "a\"b\nc", "0x",   "#"};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
@@ -162,7 +162,7 @@ START_TEST(what_many_have_is_no_evidence) {
     Fingerprints prints[STUDENTS];
     Similar similar;
     for (int i = 0; i < STUDENTS; i++) {
-        for (int k = 0; k < PRINTS; k++) { // half of it all have, half is one's own
+        for (int k = 0; k < PRINTS; k++) { // half is common to all, half is unique
             hashes[i][k] = (uint64_t)(k < PRINTS / 2 ? k : 1000 * (i + 1) + k);
         }
         prints[i] = (Fingerprints){hashes[i], PRINTS};

@@ -1,6 +1,6 @@
-// test_handout.c -- what is handed out: the same bytes each time, nothing that students must not
-// have, and an autograder that always leaves a score. That a handout builds and is worth nothing,
-// `make handout` itself tries.
+// test_handout.c -- handouts: the same bytes each time, nothing that students must not have, and an
+// autograder that always leaves a score. `make handout` itself checks that a handout builds and is
+// worth no points.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 enum { TEXT = 4096 };
 
-// ---- what is handed out ------------------------------------------------------------------------
+// ---- handouts ----------------------------------------------------------------------------------
 START_TEST(a_handout_is_the_same_twice_and_holds_nothing_of_ours) {
     char command[TEXT], here[1024];
     work_folder_begin();
@@ -28,7 +28,7 @@ START_TEST(a_handout_is_the_same_twice_and_holds_nothing_of_ours) {
         "not grep -E '/tests/.*test_[a-z_]*[.]c|[.]ci/' names",
         here);
     work_folder_run(command);
-    // From a source tree without git, too: what the first one holds, unpacked anew.
+    // Also from a source tree without git: the contents of the first handout, unpacked anew.
     work_folder_run(
         "mkdir tree; tar xzf 1.tar.gz -C tree; mkdir -p tree/ridgepoint/exercises/instructor\n"
         "tar tvzf 1.tar.gz | grep -vqE ' 0/0 ' && exit 1 || true");
@@ -43,7 +43,7 @@ START_TEST(a_handout_is_the_same_twice_and_holds_nothing_of_ours) {
 }
 END_TEST
 
-// What an autograder's machine runs, with a stand-in for the program that it has built.
+// Runs an autograder's machine, with a stand-in for the program that it has built.
 START_TEST(gradescope_gets_a_score_whatever_happens) {
     char command[TEXT], here[1024];
     work_folder_begin();
@@ -68,7 +68,7 @@ START_TEST(gradescope_gets_a_score_whatever_happens) {
 END_TEST
 
 // ---- where it runs -----------------------------------------------------------------------------
-// Of the project's root, with a tool that may not be here.
+// Runs commands in the project's root; skips if the tool is missing.
 static void in_root(const char *tool, const char *commands) {
     char command[TEXT];
     snprintf(command, sizeof command, "%s >/dev/null 2>&1", tool);
@@ -77,7 +77,7 @@ static void in_root(const char *tool, const char *commands) {
     ck_assert_msg(system(command) == 0, "%s", commands);
 }
 
-// What `make setup` installs is in the container's list, and the container is what its file says.
+// The container's list has all that `make setup` installs, and the container matches its file.
 START_TEST(the_container_has_what_setup_installs) {
     in_root(
         "command -v jq",
@@ -94,7 +94,7 @@ START_TEST(the_container_has_what_setup_installs) {
 }
 END_TEST
 
-// A reader of YAML reads it; what it runs is a command of ours with options that there are.
+// A YAML reader accepts it, and its command is ours, with existing options.
 START_TEST(the_workflow_is_yaml_and_fails_below_its_minimum) {
     in_root("/usr/bin/python3 -c 'import yaml'",
             "/usr/bin/python3 -c '\n"

@@ -1,5 +1,5 @@
-// test_instructor.c -- what an instructor makes of a class beside its grades: keys and answers, a
-// gradebook, points of answers in writing, mistakes without a name, and who has whose.
+// test_instructor.c -- an instructor's other tasks for a class: keys and answers, a gradebook,
+// points for written answers, mistakes without a name, and copies.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 enum { TEXT = 4096 };
 
-// A wrong value without a mistake's name is one that the course does not know yet.
+// A wrong value without a mistake's name is a mistake that the course does not know yet.
 START_TEST(a_report_says_what_nobody_recognised_and_where_to_look) {
     class_begin();
     work_folder_run(
@@ -72,7 +72,7 @@ START_TEST(points_of_answers_in_writing_are_merged) {
 }
 END_TEST
 
-// Canvas wants its columns, the second line, and nothing where nothing is known.
+// Canvas needs its columns, the second line, and empty cells for unknown points.
 START_TEST(a_gradebook_is_what_canvas_imports) {
     class_begin();
     work_folder_run(
@@ -129,7 +129,7 @@ START_TEST(answers_are_of_the_keys_that_are_handed_out) {
 }
 END_TEST
 
-// Whose key the files were handed in with is the grader's to judge; alone it is no submission.
+// The grader judges by the key in the manifest; a manifest alone is no submission.
 START_TEST(the_manifest_is_handed_to_the_grader) {
     class_begin();
     work_folder_run(
@@ -145,7 +145,7 @@ START_TEST(the_manifest_is_handed_to_the_grader) {
 }
 END_TEST
 
-// ---- who has whose -----------------------------------------------------------------------------
+// ---- copies ------------------------------------------------------------------------------------
 START_TEST(text_answers_that_were_copied_are_seen) {
     class_begin();
     work_folder_run(
@@ -173,7 +173,7 @@ START_TEST(text_answers_that_were_copied_are_seen) {
 }
 END_TEST
 
-// The sections of tests/fixtures/similar.txt as submissions, with or without the copies in it.
+// Submissions from the sections of tests/fixtures/similar.txt, with or without the copies.
 static ProgramRun compare_class(const char *copies) {
     char command[TEXT], here[1024];
     class_begin();

@@ -1,5 +1,5 @@
-// test_intake.c -- a class as platforms hand it over: whose each entry is, what of it is taken, and
-// that nothing is passed over without a word. Archives and names alone are test_archives.c's.
+// test_intake.c -- a class as platforms export it: the student of each entry, the files taken, and
+// a message for everything left out. test_archives.c tests archives and names alone.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 enum { TEXT = 4096 };
 
-static char *listing; // of the last grade_class
+static char *listing; // output of the last grade_class
 
-// class.csv, to be freed; what was printed is in `listing`, no line of it wider than 80.
+// The text of class.csv; free it. The output is in `listing`, and no line of it is wider than 80.
 static char *grade_class(int status, const char *options) {
     char rest[TEXT], path[64];
     snprintf(rest, sizeof rest, "%s/class %s", work_folder, options);
@@ -39,7 +39,7 @@ static void end(char *csv) {
     work_folder_end();
 }
 
-// A right ex01 in class/, in a file, folder or archive of that name.
+// The name of a right ex01 in class/, in a file, folder or archive.
 #define RIGHT "ex01_count_parameters.c"
 
 START_TEST(platforms_names_lead_to_the_roster) {
@@ -76,7 +76,7 @@ START_TEST(platforms_names_lead_to_the_roster) {
 }
 END_TEST
 
-// Two of the same name, a name that two may have, and a name that only ends like another's.
+// Two entries of one name, a name that two may have, and a name that only ends like another's.
 START_TEST(nobody_gets_what_may_be_anothers) {
     class_begin();
     work_folder_run("cd class; echo right >" RIGHT "; for s in 11 22; do\n"
@@ -100,10 +100,10 @@ START_TEST(nobody_gets_what_may_be_anothers) {
 }
 END_TEST
 
-// A file goes to the row of the roster that its name means, or to nobody.
+// A file goes to the roster's row that its name means, or to nobody.
 START_TEST(one_name_of_two_people_leads_to_neither) {
     static const struct {
-        const char *make, *roster, *rows[3]; // in class/, where the right file lies; rows: of it
+        const char *make, *roster, *rows[3]; // make: run in class/; rows: of the right file
     } classes[] = {
         {"for s in 111 222; do d=\"Jane Doe_${s}_assignsubmission_file_\"; mkdir \"$d\"; "
          "cp " RIGHT " \"$d\"; done",
@@ -159,10 +159,10 @@ START_TEST(what_is_passed_over_is_listed_and_counted) {
 }
 END_TEST
 
-// One exercise, two files: which is taken, and that it is told.
+// With two files for one exercise, the choice, and the message about it.
 START_TEST(of_two_files_it_is_told_which_was_taken) {
     static const struct {
-        const char *make, *row, *told; // in a student's folder; told NULL: nothing to tell
+        const char *make, *row, *told; // make: run in a student's folder; told NULL: no message
     } submissions[] = {
         {"echo right >" RIGHT "; echo no >'ex01_count_parameters (1).c'", "graded,5,",
          "its name is exact"},
@@ -205,7 +205,7 @@ START_TEST(of_two_files_it_is_told_which_was_taken) {
 }
 END_TEST
 
-// As an editor elsewhere has saved it: what is graded has the lines of here.
+// A file with another system's line ends is graded with this system's.
 START_TEST(lines_are_ended_as_here) {
     class_begin();
     work_folder_run("sed -i 's|^output=.*|&; cp $2/ex01_count_parameters.c $4/seen|' lab\n"
@@ -218,7 +218,7 @@ START_TEST(lines_are_ended_as_here) {
 }
 END_TEST
 
-// In an archive and beside it, under one name: both are looked at.
+// Files of one name inside an archive and beside it: both are used.
 START_TEST(two_entries_of_a_student_are_one_submission) {
     class_begin();
     work_folder_run("cd class; mkdir Amy; echo x >Amy/by_hand.txt; echo right >" RIGHT "\n"

@@ -13,7 +13,7 @@
 #include "exercises/grader/judge.h"
 #include "tests/helpers/harness.h"
 
-static char folder[PATH_MAX]; // "": none
+static char folder[PATH_MAX]; // "": there is none
 
 // ---- files -------------------------------------------------------------------------------------
 static void put(const char *name, const char *bytes, size_t size) {
@@ -76,7 +76,7 @@ char *lab_take(const char *name) {
     return take(path, &size);
 }
 
-// Unlinks the files of one folder, and the folder; what is in folders below stays, and keeps it.
+// Deletes the files of one folder, and the folder; a folder with subfolders stays.
 static void empty(const char *below) {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s%s", folder, below);
@@ -124,7 +124,7 @@ void lab_assert_in(const char *text, const char *part) {
                   text ? text : "nothing");
 }
 
-// Of what the program says itself all is ASCII.
+// Fails unless the program's own words are all ASCII.
 static void assert_narrow(const char *text) {
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");

@@ -1,5 +1,5 @@
-// test_formats.c -- each format of a result, read by a real tool that knows the format: with
-// results as they are, and with names and texts that would break a careless writer.
+// test_formats.c -- each format of a result, read by a real tool that knows it: ordinary results,
+// and names and texts that would break a careless writer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static ResultCase hostile_cases[] = {
 static char text[] = "a line\n# TODO another\nok 1 - forged\n" HOSTILE;
 static char nothing[] = "";
 
-// A result with hostile bytes in every text that a student can have a say in, and in every other.
+// A result with hostile bytes in every text, whether or not a student can influence it.
 static Result hostile(void) {
     Result result = {
         .points = 3, .most = 15, .seconds = 0.25, .cases = hostile_cases, .n_cases = 5};
@@ -44,7 +44,7 @@ static void write_all(const Result *result) {
     ck_assert_msg(formats_write(result, folder) == STATUS_OK, "%s", error_message());
 }
 
-// Removes what write_all wrote, by name, and nothing else.
+// Removes the files of write_all by name, and nothing else.
 static void clean(void) {
     char path[128];
     for (int i = 0; i < format_count; i++) {
@@ -61,7 +61,7 @@ static void need(const char *tool) {
     if (system(command) != 0) test_skip(reason);
 }
 
-// Sets PYTHON to one that has it: the system's packages are those of its own python3.
+// Sets PYTHON to one with the module: system packages may belong to the system's own python3.
 static void need_module(const char *module) {
     static const char *const pythons[] = {"python3", "/usr/bin/python3"};
     char command[160];
@@ -75,7 +75,7 @@ static void need_module(const char *module) {
     test_skip(command);
 }
 
-// Runs a shell command in the folder of the formats; it has to end with `status`. Its output.
+// Runs a shell command in the formats' folder, which must end with `status`. Returns its output.
 static char *tool(const char *command, int status) {
     static char output[65536];
     char line[4096];

@@ -1,5 +1,5 @@
-// test_keys.c -- the keys of students, and what scores only with one: questions by hand, and
-// exercise 11. Whatever a student types, and wherever the grade is written, their answers are not
+// test_keys.c -- the keys of students, and the parts that score only with one: questions by hand,
+// and exercise 11. Whatever a student types, and wherever the grade is written, the answers are not
 // in it.
 #include <ctype.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ START_TEST(a_key_is_of_one_name_and_one_secret) {
 }
 END_TEST
 
-// By key and at the grade, and nothing else: not the seed, not what the student's code is asked.
+// Questions depend on the key and the grade alone: not on the seed, nor on the code's runs.
 START_TEST(questions_are_drawn_from_the_key_alone) {
     char token[KEY_TOKEN];
     CaseRun *home = memory_new(sizeof *home), *grade_run = memory_new(sizeof *grade_run);
@@ -84,7 +84,7 @@ START_TEST(questions_are_drawn_from_the_key_alone) {
     ck_assert_str_ne(home->shown, grade_run->shown);
     exercise_run_make(exercise, linear, at_home, 2, NULL, home);
     exercise_run_make(exercise, linear, at_grade, 2, NULL, grade_run);
-    ck_assert_str_ne(home->input, grade_run->input); // hidden numbers cannot be had with the key
+    ck_assert_str_ne(home->input, grade_run->input); // the key does not reveal hidden numbers
     memory_free(home);
     memory_free(grade_run);
 }
@@ -129,7 +129,7 @@ START_TEST(practice_does_not_score_and_the_name_or_key_does) {
     snprintf(arguments, sizeof arguments, "whoami %s", key);
     free(lab_run(arguments, 0, "the numbers are yours now"));
     free(lab_run("whoami", 0, key));
-    free(lab_run("questions --student ada", 0, key)); // who has a key keeps it
+    free(lab_run("questions --student ada", 0, key)); // an existing key stays
     lab_solve_by_hand("of the course", "ada");
     free(lab_run("check 01 --case by_hand", 0, "1/1   PASS"));
     snprintf(secret, sizeof secret, "%s/secret", folder);
@@ -145,7 +145,7 @@ START_TEST(practice_does_not_score_and_the_name_or_key_does) {
     csv = lab_take("result.csv");
     lab_assert_in(csv, "bob,01 count_parameters,by_hand,other_key,,0,1\r\n");
     free(csv);
-    // Exercise 11 has no numbers of the key in it, but an owner.
+    // Exercise 11 has no numbers from the key, but an owner.
     lab_copy("exercises/solutions/answers.txt", "answers.txt");
     lab_copy("exercises/solutions/sweep.csv", "sweep.csv");
     free(lab_run_bare(arguments, 0, "8 of 100 points"));
@@ -162,7 +162,7 @@ START_TEST(practice_does_not_score_and_the_name_or_key_does) {
 }
 END_TEST
 
-// ---- a sweep of one's own ----------------------------------------------------------------------
+// ---- one's own sweep ---------------------------------------------------------------------------
 START_TEST(a_sweep_is_of_the_key_that_it_was_measured_with) {
     char token[KEY_TOKEN], other[KEY_TOKEN], problem[CASE_LINE] = "", path[100];
     Sweep sweep;
@@ -175,14 +175,14 @@ START_TEST(a_sweep_is_of_the_key_that_it_was_measured_with) {
     unlink(path);
     ck_assert_msg(sweep_read(text, &sweep, problem), "%s", problem);
     ck_assert(sweep_is_of(&sweep, token, problem));
-    ck_assert(sweep_is_of(&sweep, "", problem)); // practice asks for nobody's
+    ck_assert(sweep_is_of(&sweep, "", problem)); // practice accepts any owner
     ck_assert(!sweep_is_of(&sweep, other, problem));
     lab_assert_in(problem, "another key");
     sweep.rows[3].seconds *= 0.999;
     ck_assert(!sweep_is_of(&sweep, token, problem));
     memory_free(text);
     text = file_read(NULL, "exercises/solutions/sweep.csv", 1 << 16, NULL);
-    ck_assert(sweep_read(text, &sweep, problem)); // of before there were keys
+    ck_assert(sweep_read(text, &sweep, problem)); // from before keys existed
     ck_assert(sweep_is_of(&sweep, token, problem));
     memory_free(text);
     int64_t sizes[SWEEP_SIZES], others[SWEEP_SIZES];

@@ -1,5 +1,5 @@
 // test_lab.c -- ./lab from outside, without student code: list, help, hints, pages, questions,
-// skeletons, the archive, and what it refuses. Code runs in test_lab_check.c.
+// skeletons, the archive, and refusals. test_lab_check.c runs code.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ START_TEST(reset_brings_the_skeleton_back_and_keeps_what_was_written) {
 END_TEST
 
 static void shell(const char *command) {
-    ck_assert_msg(system(command) == 0, "%s", command); // NOLINT: a line of ours
+    ck_assert_msg(system(command) == 0, "%s", command); // NOLINT: our own command
 }
 
 START_TEST(the_archive_holds_what_is_graded_with_its_sums_and_the_same_bytes_each_time) {
@@ -232,8 +232,8 @@ START_TEST(a_broken_score_file_is_refused_and_says_what_to_do) {
 }
 END_TEST
 
-// Of a machine that reads at another rate than it writes: the roofline that is compared with is of
-// the two ceilings that a student's function is given.
+// A machine that reads and writes at different rates: the roofline for comparison uses the two
+// ceilings that a student's function gets.
 START_TEST(the_courses_own_numbers_are_the_librarys) {
     const char *folder = lab_folder();
     char arguments[256];
@@ -243,7 +243,7 @@ START_TEST(the_courses_own_numbers_are_the_librarys) {
                             " \"fill_bytes_per_second\": 40e9, \"move_bytes_per_second\": 31e9}]}");
     snprintf(arguments, sizeof arguments,
              "profile --files exercises/solutions --peaks %s/machine.json", folder);
-    // What is alive when the program ends is what the measured files leave: of no matter here.
+    // Memory still alive at the end belongs to the measured files, and does not matter here.
     setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
     char *out = lab_run_bare(arguments, 0, "ceilings 150.0 GFLOP/s and 20.0 GB/s (DRAM)");
     static const char *const rows[] = {"parameters ", "bytes written ", "intensity, ",
@@ -285,7 +285,7 @@ START_TEST(a_sweep_writes_a_row_for_each_batch) {
 }
 END_TEST
 
-// Beside other work on every core there is no sweep, and that of before stays.
+// If other work keeps every core busy there is no sweep, and the old one stays.
 START_TEST(a_sweep_refuses_noise) {
     enum { MOST = 64 };
     pid_t others[MOST];
@@ -295,7 +295,7 @@ START_TEST(a_sweep_refuses_noise) {
     lab_put("sweep.csv", "of before\n");
     for (int i = 0; i < count; i++) {
         others[i] = fork();
-        if (others[i] == 0) { // ends by itself, if nobody does it
+        if (others[i] == 0) { // a safety net: ends by itself
             alarm(60);
             for (volatile unsigned turn = 0;; turn++) {
             }

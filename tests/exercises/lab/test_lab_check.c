@@ -1,5 +1,5 @@
-// test_lab_check.c -- ./lab check and ./lab grade from outside, with real files of a student's:
-// the skeletons, solutions, a known mistake, and code that ends in its own way.
+// test_lab_check.c -- ./lab check and ./lab grade from outside, with real files of a student: the
+// skeletons, solutions, a known mistake, and code that ends in unusual ways.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tests/exercises/lab/lab_runs.h"
 #include "tests/helpers/harness.h"
 
-// As ada, of a course without a secret.
+// Solves everything as student ada, in a course without a secret.
 static void solve_all(void) {
     free(lab_run("questions --student ada", 0, "The numbers are those of ada-"));
     for (int i = 0; i < exercise_count; i++) {
@@ -30,7 +30,7 @@ static void solve_all(void) {
     lab_solve_by_hand("", "ada");
 }
 
-// The mutant of that name of exercise 02, beside right answers to everything else.
+// Puts that mutant of exercise 02, beside right answers to everything else.
 static void mistake(const char *name) {
     char *text = file_read(NULL, "exercises/mutants/ex02_count_flops.txt", 1 << 16, NULL);
     char *solution = file_read(NULL, "exercises/solutions/ex02_count_flops.c", 1 << 16, NULL);
@@ -49,7 +49,7 @@ static void mistake(const char *name) {
     memory_free(solution);
 }
 
-// Exercise 02 with this in place of its function's body.
+// Puts exercise 02 with this code as its function's body.
 static void body(const char *code) {
     char text[2048];
     snprintf(text, sizeof text,

@@ -1,4 +1,4 @@
-// test_lab_mystery.c -- ./lab mystery from outside: what is no seed, the files of one that is, its
+// test_lab_mystery.c -- ./lab mystery from outside: invalid seeds, the files of a valid one, its
 // record from measuring to the grade, and a folder that cannot be written.
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ START_TEST(what_is_no_seed_is_refused) {
 END_TEST
 
 // In seed 3 the loader starves the step, which neither other work nor a sanitizer hides. With a key
-// the record is sealed, and the answers that it has are right.
+// the record is sealed, and its answers are right.
 START_TEST(a_mystery_is_written_solved_and_graded) {
     static const char *const files[] = {"report.txt",     "page.html",  "explain.txt",
                                         "one_thread.txt", "layers.csv", "profile.json"};
@@ -49,7 +49,7 @@ START_TEST(a_mystery_is_written_solved_and_graded) {
              record.rows[PLACE_LOADER].seconds);
     lab_put("mystery.txt", answers);
     free(lab_run("check 16", 0, "6/6"));
-    csv[strlen("mystery,")] = '4'; // as if it were another
+    csv[strlen("mystery,")] = '4'; // claims another seed
     lab_put("mystery.csv", csv);
     free(lab_run("check 16", 1, "changed since; write it"));
     free(csv);
@@ -57,7 +57,7 @@ START_TEST(a_mystery_is_written_solved_and_graded) {
 }
 END_TEST
 
-// Measured on a quiet machine and handed on: all files are there, and the record is the student's.
+// Recorded on a quiet machine and passed on: all files are there, and the record is the student's.
 START_TEST(a_recorded_mystery_is_taken_as_if_it_were_measured) {
     char there[128], arguments[512];
     snprintf(there, sizeof there, "%s", lab_text_folder());
@@ -74,7 +74,7 @@ START_TEST(a_recorded_mystery_is_taken_as_if_it_were_measured) {
     free(csv);
     snprintf(arguments, sizeof arguments, "mystery %d --recorded %s/other", (int)record.seed,
              there);
-    lab_refused(arguments, 3, "report.txt", "cannot be read"); // half of it is not there
+    lab_refused(arguments, 3, "report.txt", "cannot be read"); // half of the files are missing
     static const char *const files[] = {"report.txt",     "page.html",  "explain.txt",
                                         "one_thread.txt", "layers.csv", "profile.json"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -98,7 +98,7 @@ START_TEST(a_recorded_mystery_is_taken_as_if_it_were_measured) {
 }
 END_TEST
 
-// Where the folder cannot be, the record of before stays.
+// If the folder cannot be made, the old record stays.
 START_TEST(a_folder_that_cannot_be_is_told) {
     lab_text_folder();
     lab_put("mystery", "a file\n");

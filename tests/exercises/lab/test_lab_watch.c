@@ -1,5 +1,5 @@
-// test_lab_watch.c -- ./lab watch on a pseudo-terminal: what it shows, its keys, its checks on
-// save, and that the terminal is as it was afterwards.
+// test_lab_watch.c -- ./lab watch on a pseudo-terminal: its screen, its keys, its checks on save,
+// and that it leaves the terminal as it was.
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -18,9 +18,9 @@ typedef struct Session {
     pid_t child;
     int terminal; // our end
     const char *folder;
-    struct termios before; // of the program's end
-    char text[1 << 18];    // all that it has shown
-    size_t size, seen;     // so far; and before which nothing is looked for any more
+    struct termios before; // terminal settings before
+    char text[1 << 18];    // all output so far
+    size_t size, seen;     // size of the output; end of the part already matched
 } Session;
 static Session session;
 
@@ -55,7 +55,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// Reads on until it shows this, after what was waited for last.
+// Reads on until this text appears after the last one waited for.
 static void wait_for(const char *part) {
     double end = now() + harness_patience(15.0);
     for (;;) {
@@ -77,7 +77,7 @@ static void wait_for(const char *part) {
 
 static void press(char key) { ck_assert_int_eq(write(session.terminal, &key, 1), 1); }
 
-// It has to end with this status, and to leave the terminal as it was.
+// The program must end with this status, and leave the terminal as it was.
 static void expect_end(int status) {
     int ended;
     char rest[4096];
@@ -100,14 +100,14 @@ static void wait_until_as_before(void) {
     ck_assert(is_as_before());
 }
 
-// Ends by key q; the terminal's settings are looked at while its other end is still open.
+// Quits with q; checks the terminal's settings while its other end is still open.
 static void quit(void) {
     press('q');
     wait_until_as_before();
     expect_end(0);
 }
 
-// ---- what it does ------------------------------------------------------------------------------
+// ---- behaviour ---------------------------------------------------------------------------------
 START_TEST(saving_checks_again) {
     start("01", "1");
     wait_for("watching ");
@@ -122,7 +122,7 @@ START_TEST(saving_checks_again) {
 }
 END_TEST
 
-// As editors do that write a new file and move it over the old one.
+// Like an editor that writes a new file and moves it over the old one.
 START_TEST(a_file_moved_into_place_is_noticed) {
     char from[256], to[256];
     start("05", "1");
@@ -152,7 +152,7 @@ START_TEST(keys_do_what_the_commands_do) {
     press('n');
     wait_for("ex02_count_flops.c");
     wait_for("NOT IMPLEMENTED");
-    press('z'); // nothing
+    press('z'); // does nothing
     quit();
 }
 END_TEST

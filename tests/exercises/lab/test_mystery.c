@@ -1,5 +1,5 @@
-// test_mystery.c -- what a seed of ./lab mystery plants shows in its profile, whichever it is; the
-// twelve that INSTRUCTOR.md lists are those. The command is test_lab_mystery.c's.
+// test_mystery.c -- the cause that a seed of ./lab mystery plants shows in its profile, for every
+// seed; the twelve in INSTRUCTOR.md are correct. test_lab_mystery.c tests the command.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
 
-// About a desktop's: what is measured is not held against it but for where operands lie.
+// About a desktop's: the tests use it only to tell where operands lie.
 static const Machine machine = {
     .measured = true,
     .threads = 2,
@@ -24,7 +24,7 @@ static const Machine machine = {
     .wake_seconds = 30e-6,
 };
 
-// Other work only ever adds time: what was least is the program's own.
+// Other work only ever adds time, so the least time is the program's own.
 static double least_seconds(const Profile *profile, int place) {
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfilePhase *phase = profile->layers[i].phase;
@@ -48,12 +48,12 @@ static MysteryRecord record_of(int64_t seed) {
         record.rows[i].one_thread = least_seconds(&profiles.alone, i);
     }
     record.step = profiles.together.totals[REPORT_STEP].latency.statistics.min;
-    if (plan.cause != CAUSE_SLEEPING_THREADS) record.off_cores = 0.0; // while others ran
+    if (plan.cause != CAUSE_SLEEPING_THREADS) record.off_cores = 0.0; // others ran, too
     mystery_profiles_free(&profiles);
     return record;
 }
 
-// Whether any other program wants to run while this one's threads sleep: a few looks.
+// True if another program wants to run while this one's threads sleep: looks a few times.
 static bool is_busy(void) {
     enum { LOOKS = 5 };
     int running = 0;
@@ -63,11 +63,11 @@ static bool is_busy(void) {
         if (file && fscanf(file, "%*f %*f %*f %d/", &running) != 1) running = 0;
         if (file) fclose(file);
     }
-    return running >= 2; // this one runs, too
+    return running >= 2; // this program counts, too
 }
 
-// What takes how long under a sanitizer says nothing: there it runs, and no more. Nor does it where
-// two threads never run at the same time.
+// Times under a sanitizer say nothing, so there the plan only runs. The same holds where two
+// threads never run at the same time.
 START_TEST(each_cause_shows) {
     enum { TRIES = 10 };
     const int64_t seed = 1 + _i;
@@ -100,7 +100,7 @@ START_TEST(seven_seeds_have_every_cause_once) {
 }
 END_TEST
 
-// To hand out: seeds, and what to look for, as the program plants it.
+// The handout's table of seeds and signs must agree with the program.
 START_TEST(the_instructors_table_is_what_is_planted) {
     static char text[1 << 17];
     FILE *file = fopen("exercises/INSTRUCTOR.md", "r");

@@ -1,5 +1,5 @@
-// test_pages.c -- the texts of exercises/pages/ as make has compiled them in: to the letter what
-// the files say, all of it, and in the form that ./lab shows.
+// test_pages.c -- the texts of exercises/pages/ as compiled in by make: exactly the files' texts,
+// all of them, and in the form that ./lab shows.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { MOST_TOLD = 120, WIDTH = 80 };
 
-// Takes `part` out of `text`, which has to hold it once.
+// Removes `part` from `text`, which must contain it once.
 static void take(char *text, const char *part, const char *name) {
     char *at = strstr(text, part);
     ck_assert_msg(at && !strstr(at + 1, part), "%s: not once as it was compiled in", name);

@@ -87,7 +87,7 @@ static const char *member(json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
 
-// ---- what is in it -----------------------------------------------------------------------------
+// ---- contents ----------------------------------------------------------------------------------
 START_TEST(a_result_says_what_went_wrong) {
     Sample s;
     sample_fill(&s);
@@ -177,7 +177,7 @@ START_TEST(a_result_that_cannot_be_written_leaves_the_old_one) {
         memory_fail_at(nth);
         Status status = result_json_write(s.path, &s.grade);
         memory_fail_at(0);
-        if (status == STATUS_OK) break; // fewer requests than that
+        if (status == STATUS_OK) break; // there are fewer allocations
         ck_assert_int_eq(status, STATUS_OUT_OF_MEMORY);
         error_clear();
         char *after = text_of(&s);

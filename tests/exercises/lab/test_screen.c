@@ -1,5 +1,5 @@
-// test_screen.c -- the screen of a failure: its form to the letter, 80 columns whatever it shows,
-// what it must not show; and the relation of a wrong value to the right one.
+// test_screen.c -- the screen of a failure: its form to the letter, 80 columns in every case,
+// secrets that it must not show; and the relation of a wrong value to the right one.
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ typedef struct Sample {
     GradeResult grade;
 } Sample;
 
-// count_flops, 12 of 15 points, the batch multiplied.
+// count_flops with 12 of 15 points: the batch was multiplied in.
 static void sample_fill(Sample *s) {
     *s = (Sample){.cases = {{.name = "linear_512_b64", .points = 3, .runs = 1},
                             {.name = "relu", .points = 1, .runs = 1}}};
@@ -84,7 +84,7 @@ START_TEST(a_failure_reads_as_the_page_for_students_says) {
 }
 END_TEST
 
-// Of several functions in a file the one that the case calls is named.
+// Of several functions in a file, the screen names the one that the case calls.
 START_TEST(the_function_that_failed_is_named) {
     Sample s;
     sample_fill(&s);
@@ -198,7 +198,7 @@ START_TEST(what_a_compiler_says_is_cut_to_its_errors) {
     snprintf(s.results[0].detail, CASE_LINE, "error: expected ';' before 'return'");
     char *screen = screen_of(&s, false);
     assert_contains(screen, "             ex02_count_flops.c:25:13: error: expected ';' before");
-    assert_contains(screen, "  got        the file does not compile\n"); // the reason once
+    assert_contains(screen, "  got        the file does not compile\n"); // the reason appears once
     memory_free(screen);
     snprintf(s.results[0].detail, CASE_LINE, "it does not define count_flops");
     screen = screen_of(&s, false);
@@ -208,7 +208,7 @@ START_TEST(what_a_compiler_says_is_cut_to_its_errors) {
 END_TEST
 
 // ---- 80 columns --------------------------------------------------------------------------------
-// By the C library's own table of characters, not ours.
+// The width by the C library's table of characters, not ours.
 static int widest_line(const char *text) {
     int widest = 0, column = 0;
     mbstate_t state = {0};
@@ -224,7 +224,7 @@ static int widest_line(const char *text) {
     return widest;
 }
 
-// Words, long words, wide characters, broken UTF-8, control characters.
+// Appends words, long words, wide characters, broken UTF-8, control characters.
 static void hostile_text(char *text, size_t size) {
     static const char *const parts[] = {"a",
                                         "word ",

@@ -12,8 +12,7 @@
 #include "tests/exercises/lab/lab_runs.h"
 #include "tests/helpers/harness.h"
 
-// Wrong answers: of each question that of its mistake number `index`, or where it has none, a
-// number of nobody's.
+// Answers each question with its mistake number `index`, or, if it has none, with a wrong number.
 static void answer_wrongly(const DrawKey *key, int index) {
     char text[4096] = "", value[VALUE_TEXT];
     CaseRun *run = memory_new(sizeof *run);
@@ -40,7 +39,7 @@ static void answer_wrongly(const DrawKey *key, int index) {
     lab_put("by_hand.txt", text);
 }
 
-// Whether the number stands there, not as a part of another one.
+// True if the number is in the text, and not as a part of another one.
 static bool has_number(const char *text, const char *number) {
     size_t length = strlen(number);
     for (const char *at = strstr(text, number); at; at = strstr(at + 1, number)) {
@@ -50,7 +49,7 @@ static bool has_number(const char *text, const char *number) {
     return false;
 }
 
-// Of each question what must not be told; short numbers stand everywhere.
+// Checks that no answer is in the text, except short numbers, which appear everywhere.
 static void assert_sealed(const DrawKey *key, const char *text, const char *where) {
     char value[VALUE_TEXT];
     CaseRun *run = memory_new(sizeof *run);
@@ -102,7 +101,7 @@ START_TEST(no_wrong_answer_is_told_the_right_one_anywhere) {
 }
 END_TEST
 
-// With or without a key: it is the student's own file, and the key may come later.
+// With or without a key: the file is the student's own, and the key may come later.
 START_TEST(what_is_read_off_a_sweep_is_not_told) {
     const char *folder = lab_text_folder();
     char arguments[300];
@@ -131,7 +130,7 @@ START_TEST(what_is_read_off_a_sweep_is_not_told) {
                                               "few_share",  "expected  ", "\"expected\"",
                                               "\"formula\""};
         for (size_t k = 0; k < sizeof secrets / sizeof secrets[0]; k++) {
-            if (k == 0 && i > -2) continue; // a number that stands everywhere
+            if (k == 0 && i > -2) continue; // a number that appears everywhere
             ck_assert_msg(!strstr(told, secrets[k]), "%d tells %s: %.60s", i, secrets[k],
                           strstr(told, secrets[k]));
         }

@@ -106,7 +106,7 @@ void submission_free(Submission *submission) {
     DIR *folder = opendir(submission->folder);
     ck_assert_ptr_nonnull(folder);
     for (const struct dirent *entry; (entry = readdir(folder));)
-        unlinkat(dirfd(folder), entry->d_name, 0); // files only: "." and ".." stay
+        unlinkat(dirfd(folder), entry->d_name, 0); // deletes files; "." and ".." stay
     closedir(folder);
     ck_assert_int_eq(rmdir(submission->folder), 0);
 }

@@ -1,5 +1,5 @@
 // sample_exercise.h -- the tests' own exercise, 90, and submissions to it: a folder with the
-// student's file in it. Its worker's side is sample_call.c.
+// student's file in it. sample_call.c is its worker's side.
 #ifndef TESTS_EXERCISES_SAMPLE_SAMPLE_EXERCISE_H
 #define TESTS_EXERCISES_SAMPLE_SAMPLE_EXERCISE_H
 
@@ -10,10 +10,10 @@
 extern const Exercise sample_exercise;
 enum { SAMPLE_VALUES, SAMPLE_ERROR, SAMPLE_HIDDEN, SAMPLE_HAND, SAMPLE_BESIDE, SAMPLE_CASES };
 
-// What the grader builds it with: those of all exercises, and its own.
+// The grader's parts for building it: those of all exercises, and its own.
 #define SAMPLE_PARTS "build/lab/tests"
 
-// What a right function begins with; it opens a brace.
+// The beginning of a right function; it opens a brace.
 #define SAMPLE_HEAD                                                                                \
     "#include <stdint.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n"          \
     "#include <unistd.h>\n#include \"exercises/ex90_sample.h\"\n"                                  \
@@ -22,7 +22,7 @@ enum { SAMPLE_VALUES, SAMPLE_ERROR, SAMPLE_HIDDEN, SAMPLE_HAND, SAMPLE_BESIDE, S
     "if (n < 0) return STATUS_INVALID_ARGUMENT;\n*twice = 2 * n; *half = 0.5 * (double)n;\n"       \
     "return STATUS_OK; }\n"
 
-// Skips the test where the compiler that builds submissions has no AddressSanitizer beside it.
+// Skips the test if the compiler of submissions has no AddressSanitizer.
 void sample_needs_sanitizer(void);
 
 typedef struct Submission {
@@ -37,7 +37,7 @@ GradeOptions submission_options(const Submission *submission);
 void submission_grade(Submission *submission, const GradeOptions *options);
 void submission_free(Submission *submission);
 
-// All of it: a new submission with this file, graded.
+// Makes a new submission with this file, and grades it.
 void sample_grade(Submission *submission, const char *source);
 
 #endif
