@@ -1,5 +1,6 @@
 // guesses.c -- reports which parameters are a guess because neither a record in the file nor a
 // layer's own names tell: how they were classified, and what the count would be otherwise.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,8 @@ typedef struct Names {
 
 enum { MOST_NAMED = 3, LONGEST_NAME = 40 };
 
-// The sum of two claimed sizes, limited to the largest int64_t.
-static int64_t sum(int64_t a, int64_t b) {
-    int64_t both;
-    return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
-}
-
 static void add_name(Names *names, const char *name, int64_t numbers) {
-    names->numbers = sum(names->numbers, numbers);
+    names->numbers = onnx_sum(names->numbers, numbers);
     if (names->count++ >= MOST_NAMED) return;
     size_t n = strlen(name);
     const char *cut = n > LONGEST_NAME ? "~" : "";
@@ -83,7 +78,8 @@ typedef struct Guesses {
     Names computed, unread; // computed from parameters by the exporter; not read
     Names merged, made;     // computed from several parameters; from one, maybe cut
     Names lost, nowhere;    // parameters that lead to no output; recorded, not stored
-    int64_t copies;         // elements of parameters that are stored once for several layers
+    Names nameless;         // parameters that the older exporter computed, so that they lost a name
+    int64_t copies, shared; // elements stored once for several layers: counted apart; once
 } Guesses;
 
 // Weights of a quantised file are bytes.
@@ -102,15 +98,34 @@ static bool is_layers_name(const char *name) {
            strcmp(word, "weight_u") != 0 && strcmp(word, "weight_v") != 0;
 }
 
-// Numbers at a weight's place count, except for the ones and zeros that are there because an
-// operator requires the input; elsewhere only those that follow no formula.
+// True if a number is that of a mask: infinite, or next to the largest float.
+static bool has_limits(Import *import, const Value *value) {
+    int64_t n = shape_numel(value->shape);
+    float *numbers = onnx_stored_new(import, value->stored, n);
+    bool has = false;
+    for (int64_t i = 0; i < n && numbers && !has; i++) has = !(fabsf(numbers[i]) < 1e9f);
+    memory_free(numbers);
+    return has;
+}
+
+// True for every constant that a gradient reaches, but for the ones and zeros that are there
+// because an operator requires the input, and for masks. A single number counts where it has a name
+// of its own, because scales and divisors are in every graph.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
-    if (value->fixed) return false;
-    if (is_quantised(value)) return (value->placed || use->read) && shape_numel(value->shape) > 1;
-    if (value->placed && (value->moved || (runs && !value_is_uniform(import, value)))) return true;
-    return (path || value->reaches || (runs && use->read)) && !value_is_uniform(import, value) &&
-           !value_is_formula(import, value);
+    int64_t n = shape_numel(value->shape);
+    if (value->fixed || (n < 2 && !path)) return false;
+    if (is_quantised(value)) return (value->placed || use->read) && n > 1;
+    if (value->placed && !value->moved) return runs && !value_is_uniform(import, value);
+    return (value->placed || path || value->reaches || (runs && use->read)) &&
+           !has_limits(import, value);
+}
+
+// True for "onnx::Conv_193": the older exporter keeps the name of every weight that a convolution,
+// or a product by rows, reads as it was.
+static bool has_lost_its_name(const Value *value) {
+    return strncmp(value->name, "onnx::Conv", 10) == 0 ||
+           strncmp(value->name, "onnx::Gemm_", 11) == 0;
 }
 
 static void sort_value(Import *import, Value *value, const Use *use, Guesses *guesses) {
@@ -123,8 +138,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         import->about->parameters_stored -= n;
     }
     if (value->unread) add_name(&guesses->unread, value->name, n);
-    if (!value->stored || !value->name[0] || (n < 2 && !value->folded) || lost || value->unread ||
-        value->is_state || !(onnx_is_float(value->type) || is_quantised(value)))
+    if (!value->stored || !value->name[0] || lost || value->unread || value->is_state ||
+        !(onnx_is_float(value->type) || is_quantised(value)))
         return;
     if (value->folded && value->kind == VALUE_CONSTANT)
         add_name(&guesses->computed, value->path ? value->path : value->name, n);
@@ -132,6 +147,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         add_name(&guesses->merged, value->name, n);
     else if (value->folded && runs && (!use->weight || value->stored->n_dims == 1))
         add_name(&guesses->made, value->path, n);
+    if (learned && runs && use->weight && has_lost_its_name(value))
+        add_name(&guesses->nameless, value->name, n);
     if (import->recorded || value->twin >= 0) return;
     const char *path = value_path(value); // a buffer may have it, when used as a weight, too
     bool odd = path ? guesses->torch && !is_layers_name(path) : learned_is_held(value);
@@ -139,37 +156,6 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         add_name(&guesses->learned, path ? path : value->name, n);
     else if (value->kind == VALUE_CONSTANT && could_be_learned(import, value, use))
         add_name(&guesses->fixed, value->name, n);
-}
-
-static int by_stored(const void *a, const void *b) {
-    const Value *left = *(Value *const *)a, *right = *(Value *const *)b;
-    return (left->stored > right->stored) - (left->stored < right->stored);
-}
-
-// Number of elements that parameters have in excess of those stored. A parameter with its own name
-// in the file is no guess, unless a repeated call of a function made it; one that the exporter
-// named is a guess, unless all its numbers are equal.
-static int64_t count_copies(Import *import) {
-    Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
-    int64_t copies = 0;
-    int n = 0;
-    for (int i = 0; i < import->n_values && all; i++) {
-        Value *value = import->values[i];
-        if (value->kind == VALUE_PARAMETER && value->stored && value->slot >= 0 &&
-            value->twin < 0 && !value->is_state && value->rows.gates == 0)
-            all[n++] = value;
-    }
-    if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
-    for (int i = 0, first = 0; i < n; i++) {
-        if (all[i]->stored != all[first]->stored) first = i;
-        if (i == first) continue;
-        const char *a = all[first]->name, *b = all[i]->name;
-        bool named = onnx_name_is_path(a) && onnx_name_is_path(b);
-        bool own = a[0] && b[0] && (named || value_is_uniform(import, all[i]));
-        if (!own || !all[i]->initial) copies = sum(copies, shape_numel(all[i]->shape));
-    }
-    memory_free(all);
-    return copies;
 }
 
 // ---- the report -------------------------------------------------------------------------------
@@ -186,12 +172,16 @@ static Status say(Import *import, const Guesses *guesses) {
     if (guesses->fixed.count > 0) {
         title("the numbers of", &guesses->fixed, what);
         import_assume(import, what, "not learned: %s parameters in all; %s if they are", here,
-                      counted(sum(all, guesses->fixed.numbers), there));
+                      counted(onnx_sum(all, guesses->fixed.numbers), there));
     }
     if (guesses->copies > 0)
         import_assume(import, "whether layers share numbers that are stored once for them",
                       "each has its own: %s parameters; %s if they share them", here,
                       counted(all - guesses->copies, there));
+    if (guesses->shared > 0)
+        import_assume(import, "whether layers with equal numbers share them",
+                      "they share them: %s parameters; %s if each has its own", here,
+                      counted(onnx_sum(all, guesses->shared), there));
     const struct {
         const Names *of;
         const char *what, *taken, *how;
@@ -200,6 +190,8 @@ static Status say(Import *import, const Guesses *guesses) {
          "not counted"},
         {&guesses->merged, "weights that the exporter computed from several:", "parameters",
          "as they are stored"},
+        {&guesses->nameless, "weights that the exporter computed, mostly with a folded norm:",
+         "parameters", "as they are stored"},
         {&guesses->made, "what the exporter made of", "parameters", "as they are stored"},
         {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
         {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
@@ -228,12 +220,14 @@ Status import_guesses(Import *import) {
             guesses->torch |= import->values[i]->initial && is_layers_name(import->values[i]->name);
         for (int i = 0; i < import->n_values; i++)
             sort_value(import, import->values[i], &uses[i], guesses);
-        guesses->copies = count_copies(import);
+        guesses->copies = onnx_copied_numbers(import);
+        guesses->shared = onnx_shared_numbers(import);
         int at = 0;
         for (char *name; (name = told_unclaimed(import, &at)) != NULL; memory_free(name))
             add_name(&guesses->nowhere, name, 0);
         import->about->parameters_guessed =
-            sum(sum(guesses->learned.numbers, guesses->fixed.numbers), guesses->copies);
+            onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
+                     onnx_sum(guesses->copies, guesses->shared));
         if (!error_pending()) say(import, guesses);
     }
     memory_free(uses);

@@ -343,11 +343,13 @@ void sides_same(const Node *node, Shape in, int dims, Sides *sides);
 
 // ---- sequences of their own lengths (lengths.c) -------------------------------------------------
 typedef struct Lengths {
-    Tensor *rows, *last, *inside; // (steps batch), (batch): row indices; 1 inside, else 0
+    Tensor *rows, *last;  // row indices: (steps batch), (batch)
+    Tensor *inside, *any; // 1 inside a sequence, else 0: (steps, batch, 1); 1 if it has a row
 } Lengths;
 Status lengths_of(Tensor *lengths, int64_t steps, int64_t batch, Lengths *out);
 Tensor *lengths_turn(const Lengths *lengths, Tensor *x); // each sequence reversed by itself
-Tensor *lengths_last(const Lengths *lengths, Tensor *x); // each sequence's last row: (1, batch, n)
+Tensor *lengths_last(const Lengths *lengths,
+                     Tensor *x); // each one's last row, or zeros: (1, batch, n)
 
 // ---- run-time operators (op_*.c) --------------------------------------------------------------
 const Operator *onnx_operator(const char *op_type); // NULL: it is missing
@@ -419,6 +421,14 @@ bool onnx_name_is_moved(const char *name);    // of rows that an operator picked
 bool onnx_name_is_computed(const char *name); // of computed, not learned, numbers: "arange_2"
 Status import_paths(Import *import);          // sets the paths of steps
 Status import_tie(Import *import);            // ties parameters with equal numbers
+// Number of elements that parameters have in excess of those stored. A parameter with its own name
+// in the file is no guess, unless a repeated call of a function made it; one that the exporter
+// named is a guess, unless all its numbers are equal.
+int64_t onnx_copied_numbers(Import *import);
+// Number of elements that parameters would have in addition if each layer had its own: of those
+// that are tied because their numbers are equal. A record leaves no doubt: 0.
+int64_t onnx_shared_numbers(Import *import);
+int64_t onnx_sum(int64_t a, int64_t b); // of two claimed sizes, at most the largest int64_t
 // True if two stored values of one shape have equal numbers.
 bool onnx_same_numbers(Import *import, const Value *a, const Value *b);
 

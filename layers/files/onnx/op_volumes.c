@@ -64,11 +64,10 @@ static Tensor *images_of(Tensor *x) {
 }
 
 // Turns images (n d, c, h, w) of n volumes into (n, c, d, h, w).
-static Tensor *volume_of(Tensor *images, int64_t n) {
+static Tensor *volume_of(Tensor *images, int64_t n, int64_t d) {
     if (!images) return NULL;
     Shape s = images->shape;
-    Tensor *y =
-        tensor_reshape(images, SHAPE(n, n ? s.dims[0] / n : 0, s.dims[1], s.dims[2], s.dims[3]));
+    Tensor *y = tensor_reshape(images, SHAPE(n, d, s.dims[1], s.dims[2], s.dims[3]));
     return tensor_contiguous(tensor_permute(y, turn));
 }
 
@@ -107,7 +106,7 @@ static Status run_conv(const Step *step, bool training, Tensor *const in[], Tens
             tensor_conv2d(met, kernel_slice(in[1], k), k == 0 ? in[2] : NULL, volume->conv.conv);
         sum = sum ? tensor_add(sum, y) : y;
     }
-    return done(volume_of(sum, s.dims[0]), out);
+    return done(volume_of(sum, s.dims[0], depth), out);
 }
 
 // ---- transposed convolution ---------------------------------------------------------------------
@@ -142,7 +141,7 @@ static Status run_transposed(const Step *step, bool training, Tensor *const in[]
     if (!sum) return error_status();
     Tensor *y = tensor_reshape(sum, SHAPE(s.dims[0] * sum->shape.dims[1], image.dims[1],
                                           image.dims[2], image.dims[3]));
-    y = volume_of(y, s.dims[0]);
+    y = volume_of(y, s.dims[0], sum->shape.dims[1]);
     if (in[2]) y = tensor_add(y, tensor_reshape(in[2], SHAPE(in[2]->numel, 1, 1, 1)));
     return done(y, out);
 }

@@ -188,15 +188,18 @@ static int own_copy(Import *import, int at, const Node *node, const char *role) 
     if (placed && onnx_same_layer(user, node))
         return strcmp(value->role, role) == 0 ? next_of_layer(import, at, node, role, at)
                                               : first_reader(import, at, node, role);
-    if (!onnx_copied_layer(user, node) && !value_is_uniform(import, value)) return at;
+    char *path;
+    Owner owner = told_owner(import, value, node, role, &path);
+    if (owner != OWNER_ANOTHER && !onnx_copied_layer(user, node) &&
+        !value_is_uniform(import, value))
+        return at;
     int before = placed ? copy_before(import, value, node, role) : -1;
     if (before >= 0) {
+        memory_free(path);
         int next = next_of_layer(import, at, node, role, before);
         if (next == before) import->values[before]->readers++;
         return next;
     }
-    char *path;
-    Owner owner = told_owner(import, value, node, role, &path);
     if (owner == OWNER_TIED) return at;
     if (!path && value_path(value)) path = onnx_path_moved(value_path(value), user, node);
     bool told = path && told_of(import, path, strlen(path)) == TOLD_LEARNED;
@@ -228,9 +231,10 @@ Status step_weight(Import *import, const Node *node, Step *step, int i, const ch
     bool plays = value && role && !import->computing;
     if (plays) promote(import, step, value, role);
     if (plays && value->kind == VALUE_PARAMETER) {
-        if (value->role && value->role_step < import->n_steps && !value->is_state)
+        bool here = value->role_step == import->n_steps; // this step reads it in another role, too
+        if (value->role && !here && !value->is_state)
             at = own_copy(import, at, node, role);
-        else if (!value->role)
+        else if (!value->role || (here && strcmp(value->role, role) != 0))
             at = first_reader(import, at, node, role);
         told_read_as(import, node, role);
     }

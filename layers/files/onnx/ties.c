@@ -1,5 +1,6 @@
 // ties.c -- which parameters of a file are tied: exporters store numbers again that they
-// transposed, or that a layer reads under several names.
+// transposed, or that a layer reads under several names. And how many numbers are taken for shared.
+#include <stdlib.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -28,6 +29,14 @@ static bool equal_numbers(Import *import, const Value *a, const Value *b, bool t
 bool onnx_same_numbers(Import *import, const Value *a, const Value *b) {
     bool varied;
     return equal_numbers(import, a, b, false, &varied);
+}
+
+// True if the file records other names for the two: parameters that only have the same numbers.
+static bool are_told_apart(const Import *import, const Value *a, const Value *b) {
+    const char *left = value_path(a), *right = value_path(b);
+    return import->recorded && left && right && strcmp(left, right) != 0 &&
+           told_of(import, left, strlen(left)) == TOLD_LEARNED &&
+           told_of(import, right, strlen(right)) == TOLD_LEARNED;
 }
 
 // True if they are equal as used here. Numbers that are all equal do not show a tie.
@@ -59,7 +68,8 @@ static void tie_to_table(Import *import, int at) {
         if (i != at && other->rows.gates == 0 && other->kind == VALUE_PARAMETER &&
             other->readers > 0 && other->twin < 0 && product &&
             strcmp(product->op->name, "Gather") != 0 &&
-            shape_equal(shape_here(other), table->shape) && same_numbers(import, table, other))
+            shape_equal(shape_here(other), table->shape) && !are_told_apart(import, table, other) &&
+            same_numbers(import, table, other))
             other->twin = at;
     }
 }
@@ -103,7 +113,8 @@ static void tie_to_name(Import *import, int at) {
         const Value *other = import->values[i];
         if (i == at || other->kind != VALUE_PARAMETER || other->readers == 0 || other->twin >= 0 ||
             other->rows.gates > 0 || other->shape.ndim != 2 || !onnx_name_is_path(other->name) ||
-            (value->path && strcmp(value->path, other->name) != 0))
+            (value->path && strcmp(value->path, other->name) != 0) ||
+            are_told_apart(import, value, other))
             continue;
         Shape here = shape_here(value), there = shape_here(other);
         bool turned = here.dims[0] == there.dims[1] && here.dims[1] == there.dims[0];
@@ -130,4 +141,88 @@ Status import_tie(Import *import) {
         }
     }
     return error_status();
+}
+
+// ---- numbers that several layers read --------------------------------------------------------
+int64_t onnx_sum(int64_t a, int64_t b) {
+    int64_t both;
+    return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
+}
+
+static int by_stored(const void *a, const void *b) {
+    const Value *left = *(Value *const *)a, *right = *(Value *const *)b;
+    return (left->stored > right->stored) - (left->stored < right->stored);
+}
+
+int64_t onnx_copied_numbers(Import *import) {
+    Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
+    int64_t copies = 0;
+    int n = 0;
+    for (int i = 0; i < import->n_values && all; i++) {
+        Value *value = import->values[i];
+        if (value->kind == VALUE_PARAMETER && value->stored && value->slot >= 0 &&
+            value->twin < 0 && !value->is_state && value->rows.gates == 0)
+            all[n++] = value;
+    }
+    if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
+    for (int i = 0, first = 0; i < n; i++) {
+        if (all[i]->stored != all[first]->stored) first = i;
+        if (i == first) continue;
+        const char *a = all[first]->name, *b = all[i]->name;
+        bool named = onnx_name_is_path(a) && onnx_name_is_path(b);
+        bool own = a[0] && b[0] && (named || value_is_uniform(import, all[i]));
+        if (!own || !all[i]->initial) copies = onnx_sum(copies, shape_numel(all[i]->shape));
+    }
+    memory_free(all);
+    return copies;
+}
+
+// A parameter, and a layer that reads its numbers.
+typedef struct Reader {
+    int value;
+    char *layer; // its path
+} Reader;
+
+static int by_value_and_layer(const void *a, const void *b) {
+    const Reader *left = a, *right = b;
+    if (left->value != right->value) return left->value < right->value ? -1 : 1;
+    return strcmp(left->layer, right->layer);
+}
+
+// The layers that read parameters. A reader of a parameter under its own name is that parameter's.
+static int list_readers(const Import *import, Reader *readers) {
+    int n = 0;
+    for (int i = 0; i < import->n_steps && !error_pending(); i++) {
+        const Step *step = import->steps[i];
+        for (int k = 0; k < step->n_in && !step->dead && step->path && step->path[0]; k++) {
+            int at = step->in[k];
+            const Value *value = import_value(import, at);
+            if (!value || value->kind != VALUE_PARAMETER || value->is_state || !value->stored)
+                continue;
+            const char *dot = strrchr(value->name, '.');
+            bool named = value->twin < 0 && onnx_name_is_path(value->name);
+            char *layer = !named ? memory_copy_string(step->path)
+                                 : onnx_part(value->name, dot ? (size_t)(dot - value->name) : 0);
+            if (layer) readers[n++] = (Reader){value->twin >= 0 ? value->twin : at, layer};
+        }
+    }
+    return n;
+}
+
+int64_t onnx_shared_numbers(Import *import) {
+    size_t most = 1;
+    for (int i = 0; i < import->n_steps; i++) most += (size_t)import->steps[i]->n_in;
+    Reader *readers = import->recorded ? NULL : memory_new(most * sizeof *readers);
+    int n = readers ? list_readers(import, readers) : 0;
+    int64_t shared = 0;
+    if (n > 0) qsort(readers, (size_t)n, sizeof *readers, by_value_and_layer);
+    for (int i = 1; i < n; i++) {
+        Value *value = import->values[readers[i].value];
+        if (readers[i].value == readers[i - 1].value &&
+            strcmp(readers[i].layer, readers[i - 1].layer) != 0 && !value_is_uniform(import, value))
+            shared = onnx_sum(shared, shape_numel(value->shape));
+    }
+    for (int i = 0; i < n; i++) memory_free(readers[i].layer);
+    memory_free(readers);
+    return shared;
 }

@@ -281,6 +281,8 @@ Owner told_owner(Import *import, Value *value, const Node *node, const char *rol
     *own = layer ? own_path(import, layer, ".", role) : NULL;
     if (*own && is_shared(import, value, *own, path))
         owner = OWNER_TIED;
+    else if (*own && told_before(import, path, *own))
+        owner = OWNER_ANOTHER;
     else if (layer && value_is_uniform(import, value)) {
         if (*own && strcmp(*own, path) != 0)
             owner = OWNER_ANOTHER;
