@@ -139,5 +139,5 @@ fuzz-corpus: ## add the inputs that the last of these found to tests/fuzz/corpus
 	$(call run_fuzz,merge)
 fuzz-programs: $(FUZZ:%=$(BUILD)/tests/fuzz_%)
 
-check-readme: $(LIBRARY) $(HEADERS) ## run the code that the READMEs show
-	@CC='$(CC)' $(TOOLS)/check_readme $(LIBRARY) $(LIBS) -lpthread
+check-readme: $(LIBRARY) $(HEADERS) $(PROGRAMS) ## run the code that the READMEs show
+	@CC='$(CC)' $(TOOLS)/check_readme '$(PROGRAM_FOLDER)' $(LIBRARY) $(LIBS) -lpthread
