@@ -1,30 +1,30 @@
-// profile_diff_parts.h -- internal to compare/: times of two profiles, run by run.
+// profile_diff_parts.h -- internal to compare/: compares times of two profiles, run by run.
 #ifndef PROFILER_COMPARE_PROFILE_DIFF_PARTS_H
 #define PROFILER_COMPARE_PROFILE_DIFF_PARTS_H
 
 #include "profiler/compare/profile_diff.h"
 
-// Divisors take out of a time what the machine gave its process: nothing, one of two beats, and
-// each of these three also times the process's share of its cores.
+// Dividing a time by a divisor removes the machine's speed during that process. The divisors are 1,
+// one of two beats, and each of these three times the process's share of its cores.
 enum { DIVISORS = 6 };
 
 typedef struct TimePairs {
     const Profile *base, *now;
-    double units_before, units_after; // that a step's times are divided by
-    bool apart;                 // else run number i of the one was measured beside the other's
-    bool divided;               // both have a metronome
-    double reference[DIVISORS]; // now's median of each
-    double *before, *after;     // owned; (RATIO_MOST)
+    double units_before, units_after; // divisors of a step's times
+    bool apart;                       // false: run i of one was measured beside run i of the other
+    bool divided;                     // both have a comparable metronome
+    double reference[DIVISORS];       // median of each divisor over the runs of `now`
+    double *before, *after;           // owned; RATIO_MOST values each
 } TimePairs;
 
-// Also says what the metronomes differ by. time_pairs_end it, also after a failure.
+// Also sets the metronome fields of *diff. Call time_pairs_end, also after a failure.
 Status time_pairs_begin(const Profile *base, const Profile *now, bool apart, TimePairs *all,
                         ProfileDiff *diff);
-// Compares two phases, either of which may be NULL; *time has path and phase already. An unchanged
-// phase is told to have changed with probability `doubted` at most.
+// Compares two phases; either may be NULL. *time already has path and phase. `doubted` is the
+// highest probability that an unchanged phase is reported as changed.
 Status time_pairs_compare(const TimePairs *all, const ProfilePhase *before,
                           const ProfilePhase *after, double doubted, DiffTime *time);
 void time_pairs_end(TimePairs *all);
-int64_t profile_runs(const Profile *profile); // processes; 0: nothing ran
+int64_t profile_runs(const Profile *profile); // number of processes; 0: nothing ran
 
 #endif

@@ -1,6 +1,6 @@
-// sweep_print.h -- a sweep for people: each point a row, a picture of what is bought with what, and
-// what a batch in between would take. Not here: which points are worth having (sweep.h). 80
-// columns, and plain characters.
+// sweep_print.h -- prints a sweep: a row for each point, a plot of gain over cost, and the
+// predicted time of a batch between measured ones. Not here: choosing points (sweep.h). 80 columns,
+// plain characters.
 #ifndef PROFILER_COMPARE_SWEEP_PRINT_H
 #define PROFILER_COMPARE_SWEEP_PRINT_H
 
@@ -8,9 +8,9 @@
 
 #include "profiler/compare/sweep.h"
 
-// Of a sweep that is judged.
+// The sweep must be judged (sweep_judge).
 void sweep_print(const Sweep *sweep, FILE *file);
-// "batch 8, threads 2"
+// A point's name: "batch 8, threads 2"
 enum { SWEEP_NAME = SWEEP_AXES * (16 + SWEEP_TEXT + 4) };
 void sweep_name(const Sweep *sweep, int64_t point, char name[SWEEP_NAME]);
 

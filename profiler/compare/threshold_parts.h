@@ -1,4 +1,4 @@
-// threshold_parts.h -- internal to threshold*.c: what may be limited, and how it is found.
+// threshold_parts.h -- internal to threshold*.c: the kinds of limits, and how to find their values.
 #ifndef PROFILER_COMPARE_THRESHOLD_PARTS_H
 #define PROFILER_COMPARE_THRESHOLD_PARTS_H
 
@@ -6,24 +6,24 @@
 
 typedef enum Kind { OF_TIME, OF_RATE, OF_BYTES, OF_COUNT } Kind;
 
-typedef struct Found { // of a profile
-    double value;      // NaN: it is not there
-    double low, high;  // so sure it is
-    int64_t runs;      // processes; 0: a count, of which one tells
+typedef struct Found { // a value found in a profile
+    double value;      // NaN: not there
+    double low, high;  // its confidence interval
+    int64_t runs;      // number of processes; 0: a count, exact in one
 } Found;
 
-// Of a limit to a layer each that matches is judged by itself.
+// A limit on layers judges each matching layer by itself.
 struct ThresholdKey {
     const char *name;
     Kind kind;
     Found (*find)(const Profile *profile, int of); // NULL: a layer's time
     int of;
-    bool relative; // may be beside a base
+    bool relative; // can be relative to a base
     const char *what;
 };
 
-// What a layer takes of a step: forward, backward and optimizer of each run, added.
-// STATUS_OUT_OF_MEMORY
+// A layer's seconds in a step: forward, backward and optimizer, summed for each run. May return
+// STATUS_OUT_OF_MEMORY.
 Status threshold_find_layer(const ProfileLayer *layer, Found *found);
 
 #endif

@@ -1,5 +1,5 @@
-// options.h -- the command lines of profile_mlp and profile_model: one table yields parsing and
-// help.
+// options.h -- the command lines of profile_mlp and profile_model. One table of flags drives both
+// parsing and help.
 #ifndef PROFILER_PROGRAM_OPTIONS_H
 #define PROFILER_PROGRAM_OPTIONS_H
 
@@ -23,168 +23,168 @@ enum {
     OPTIONS_MAX_MODELS = 32,
     OPTIONS_MAX_RUNS = 1000,
     OPTIONS_MOST_FLAGS = 96,
-    OPTIONS_COMPARED_RUNS = 5 // where none are said
+    OPTIONS_COMPARED_RUNS = 5 // default for comparisons
 };
 
-// What the command lines of the programs differ in, beside the flags that only one takes.
+// The differences between the programs' command lines, apart from flags that only one has.
 enum { PROGRAM_MLP = 1, PROGRAM_MODEL = 2 };
 typedef struct ProgramLine {
     const char *name;              // "profile_mlp"
     unsigned program;              // PROGRAM_MLP or PROGRAM_MODEL
-    const char *argument;          // what it takes beside flags: "NAME|FILE ..."; NULL: nothing
-    const char *(*network)(int i); // names that it may be; NULL behind the last. NULL: it has none
-    const char *examples[3];       // what follows the name
-    const char *purpose;           // in a few words
-    const char *about;             // what it does: a line or two
-    int64_t batch, epochs;         // where nothing is said; epochs where no question is asked
-    ScheduleKind schedule;         // where epochs limit a training
+    const char *argument;          // positional argument: "NAME|FILE ..."; NULL: none
+    const char *(*network)(int i); // its i-th known name; NULL past the last. NULL: no names
+    const char *examples[3];       // arguments, without the program's name
+    const char *purpose;           // a few words
+    const char *about;             // description, one or two lines
+    int64_t batch, epochs;         // defaults; the one of epochs if no question is asked
+    ScheduleKind schedule;         // default if the training's epochs are limited
 } ProgramLine;
 
-// A part of a training, as typed: steps, or epochs, whose steps are known when there is data.
+// A part of a training, as typed: steps, or epochs, converted to steps once the data is loaded.
 typedef struct Length {
-    int64_t count; // 0: not said
+    int64_t count; // 0: not given
     bool epochs;
 } Length;
 
-// How the learning rate goes with the steps.
+// The learning rate over the steps.
 typedef struct RateOptions {
     double base; // NaN: the optimizer's default
     ScheduleKind kind;
-    bool has_kind; // was said
+    bool has_kind; // --schedule was given
     Length warmup, period;
-    double factor; // NaN: the kind's
+    double factor; // NaN: the kind's default
 } RateOptions;
 
 typedef struct Options {
     const ProgramLine *line;
-    bool given[OPTIONS_MOST_FLAGS];         // of options_flags, in a file or typed
-    const char *model;                      // its argument, the first of them; NULL: none given
-    const char *models[OPTIONS_MAX_MODELS]; // all of them: several are compared
+    bool given[OPTIONS_MOST_FLAGS];         // by index in options_flags; typed or in a config file
+    const char *model;                      // the first argument; NULL: none given
+    const char *models[OPTIONS_MAX_MODELS]; // all arguments; several are compared
     int n_models;
 
-    // Of profile_mlp:
+    // profile_mlp only:
     int64_t layers[OPTIONS_MAX_LAYERS];
     int n_layers;
     const Op *activation; // NULL: none
-    bool no_fuse;         // as by default
-    // Of profile_model; 0: the network's own.
+    bool no_fuse;         // the default
+    // profile_model only; 0: the network's own value.
     int64_t image[2]; // height, width
     int64_t tokens, classes;
-    int64_t sample;                         // characters, written by what was trained; -1: not said
-    const char *prompt;                     // that a sample goes on from; NULL: a line's end
-    double temperature;                     // of what is written; NaN: not said
-    int64_t generate;                       // tokens behind a prompt; 0: not asked
+    int64_t sample;     // characters that the trained model writes; -1: not given
+    const char *prompt; // start of a sample; NULL: it starts after a line end
+    double temperature; // for writing text; NaN: not given
+    int64_t generate;   // tokens to generate after a prompt; 0: not asked
     const char *freeze[OPTIONS_MAX_FREEZE]; // patterns of paths
     int n_freeze;
     const char *recompute;                  // a pattern of paths, "auto", or NULL
-    const char *inputs[OPTIONS_MAX_INPUTS]; // of an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
+    const char *inputs[OPTIONS_MAX_INPUTS]; // for an ONNX file: "NAME=1x3", "NAME=F.npy", "F.npy"
     int n_inputs;
-    const char *sizes[OPTIONS_MAX_SIZES]; // for what the file leaves open: "seq=128"
+    const char *sizes[OPTIONS_MAX_SIZES]; // for dimensions that the file leaves open: "seq=128"
     int n_sizes;
     const char *output; // a file for the first result; NULL: none
-    bool inference;     // rather than a training step, as it was said, or as the network opens
-    bool train;         // --train was said, and --inference not behind it
-    bool kind_said;     // one of the two was said
+    bool inference;     // instead of a training step: as given, or the network's default
+    bool train;         // --train was given, and no --inference after it
+    bool kind_said;     // --train or --inference was given
     bool list, partial;
 
-    bool fuse; // of profile_mlp activations inside the linear layers, of profile_model batch norms
+    bool fuse; // activations into linear layers (profile_mlp); batch norms folded (profile_model)
 
-    int64_t batch, accumulate; // samples at a time; so many times in a step
+    int64_t batch, accumulate; // samples in a batch; batches in a step
     int64_t epochs, steps, iterations, warmup, threads, seed;
-    bool has_epochs; // were said
+    bool has_epochs; // --epochs was given
     OptimizerKind optimizer;
     RateOptions rate;
-    const char *device;              // its name: one of those in --help
-    Precision precision;             // in which reals are counted where nothing runs
-    const char *data;                // NULL: generated digits, or sentences
+    const char *device;              // a name listed in --help
+    Precision precision;             // of counted reals if nothing runs
+    const char *data;                // a path; NULL: generated digits or sentences
     const char *checkpoint, *resume; // files; NULL: none
-    int64_t every;                   // steps from one checkpoint to the next; 0: an epoch's
-    const char *peaks;               // a machine's name, or a file; NULL: this machine's own
-    bool no_peaks;                   // --peaks none: no ceilings, and no verdicts
-    int64_t runs;                    // processes that measure, this one among them
-    const char *save;                // a file, for --compare; NULL: none. Then `json` is the same
-    const char *compare, *against;   // a saved profile; another command. NULL: not asked
-    const char *against_program;     // another build of this program
-    bool force;                      // compares what was measured elsewhere
-    ThresholdList thresholds;        // as typed, not judged
-    bool undecided_fails;            // a limit that cannot be told is status 1
-    const char *junit;               // a file that says which hold; NULL: none
+    int64_t every;                   // steps between checkpoints; 0: one epoch's
+    const char *peaks;               // a machine's name or a file; NULL: this machine's peaks
+    bool no_peaks;                   // --peaks none: no ceilings and no verdicts
+    int64_t runs;                    // number of measuring processes, including this one
+    const char *save;                // a file for a later --compare, also set as `json`; NULL: none
+    const char *compare, *against;   // a saved profile; another command. NULL: not given
+    const char *against_program;     // path of another build of this program
+    bool force;                      // compare with a profile from another environment
+    ThresholdList thresholds;        // as typed, not judged yet
+    bool undecided_fails;            // an undecided limit makes the exit status 1
+    const char *junit;               // a file for the verdicts; NULL: none
     const char *sweeps[SWEEP_AXES];  // "batch=1,8,64", as typed
     int n_sweeps;
-    double max_latency; // of a sweep's best; seconds, bytes; 0: no limit
+    double max_latency; // limits on a sweep's best point; seconds, bytes; 0: none
     int64_t max_memory;
-    bool measure_only; // one of those: its profile goes to standard output
-    bool trains_too;   // it
-    bool calibrate;    // measure them again
+    bool measure_only; // one of the --runs processes: it prints its profile
+    bool trains_too;   // it also trains
+    bool calibrate;    // measure the peaks again
     bool percentiles, strict;
-    double time_limit; // seconds; 0: not said
+    double time_limit; // seconds; 0: not given
 
     const char *config;               // a file of options; NULL: none
-    char *config_text, *config_lines; // owned: what it holds; and its options, one a line
-    bool file_is_unusable;            // it cannot be read: exit status 3
-    char place[240];                  // in that file, of what is refused: "FILE:3: "
+    char *config_text, *config_lines; // owned: the file's text; its options, one per line
+    bool file_is_unusable;            // the file cannot be read: exit status 3
+    char place[240];                  // where in that file the refused option is: "FILE:3: "
 
-    // Questions: their answers are printed instead of the report.
+    // Questions, answered instead of the report.
     bool explain;
     const char *explain_layer; // NULL: all
     ViewOptions view;
-    const char *sort; // its rows', or a comparison's; NULL: not said
+    const char *sort; // key for the rows of a view or a comparison; NULL: not given
     ComparisonSort comparison_sort;
     bool has_view, memory, leaks, weights, summary, shrink, try_advice;
-    double prune;          // the share of weights that --shrink prunes; NaN: not said
-    int64_t depth;         // of the summary; -1: not said
+    double prune;          // share of the weights that --shrink prunes; NaN: not given
+    int64_t depth;         // levels of the summary; -1: not given
     int64_t memory_budget; // bytes; 0: not asked
     Preset preset;
     bool has_preset;
 
-    const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": standard output
-    const char *html, *csv, *gbench, *openmetrics;      // the same
-    const char *svg[PAGE_DRAWINGS];                     // of each drawing
-    const char *index;                                  // of `folder`
-    const char *history;                                // a file that grows; NULL: none
-    bool trend;                                         // asks for what it says, and nothing runs
-    const char *folder; // for all of these that there can be; NULL: none
-    char *folder_paths; // owned: their names in it
+    const char *json, *trace, *tinytorch, *memory_json; // files; NULL: none; "-": stdout
+    const char *html, *csv, *gbench, *openmetrics;      // files, too
+    const char *svg[PAGE_DRAWINGS];                     // files, too, by drawing
+    const char *index;                                  // index page of `folder`
+    const char *history;                                // a file to append to; NULL: none
+    bool trend;                                         // print the history's trend; nothing runs
+    const char *folder; // for all of these files that are possible; NULL: none
+    char *folder_paths; // owned: their paths
     bool quiet, help, version, devices, man;
-    bool told;              // one of these: nothing is profiled
-    const char *completion; // of a shell's name; NULL: not asked
-    const char *topic;      // of the help; NULL: its first page
+    bool told;              // --help, --version, --list ...: nothing is profiled
+    const char *completion; // a shell's name; NULL: not asked
+    const char *topic;      // a help topic; NULL: the first page
 } Options;
 
-// The value of an --input: what stands behind its NAME=, or the whole text where it has no name or
-// is as it stands the name of a file.
+// The value of an --input: the part after "NAME=", or the whole text if it has no name or is itself
+// the path of a file.
 const char *options_input_value(const char *text);
-// Does a flag read or write this file? (--peaks, --json ...)
+// True if a flag reads or writes this file (--peaks, --json ...).
 bool options_has_file(const Options *options, const char *path);
-bool options_is_onnx(const char *model); // by its name: "NAME.onnx", in any case of letters
+bool options_is_onnx(const char *model); // by file name: "NAME.onnx", case ignored
 
-// False after one line on standard error: what, where, and what to do (exit status 2).
+// False after one line on standard error: what is wrong, where, and what to do (exit status 2).
 bool options_parse(int argc, char **argv, const ProgramLine *line, Options *options);
-void options_free(Options *options); // what it owns, also of one that was refused
-// What a process that only measures leaves out of the same command line.
+void options_free(Options *options); // also after a refusal
+// Clears the options that a measure-only process ignores on the same command line.
 void options_measure_only(Options *options, bool trains);
-// On standard output: the first page of the help, or what the topic explains (false after one line
-// on standard error); what a shell completes by; the manual page.
+// Print to standard output: the first help page or the topic's page (false after one line on
+// standard error); a shell's completion script; the manual page.
 bool options_print_help(const Options *options);
 void options_print_completion(const Options *options);
 void options_print_man(const Options *options);
-// Are layers to be chosen that fit into the memory budget? Then that is no question.
+// True for --recompute auto: the memory budget then chooses layers and is not a question.
 bool options_choose_recompute(const Options *options);
-// "compare", "against" or "against-program", where one of them was asked; else NULL.
+// "compare", "against" or "against-program", whichever was given, or NULL.
 const char *options_beside(const Options *options);
-// Whether a question was asked, whose answer takes the report's place.
+// True if a question was asked, whose answer replaces the report.
 bool options_ask(const Options *options);
-// Are weights, as they begin, all that is asked for? Then nothing need run.
+// True if only the initial weights are asked for, so that nothing needs to run.
 bool options_need_weights_only(const Options *options);
-// Files that it writes, by the flags that name them; *path NULL: this one not. NULL behind the
+// The flag that names the i-th output file, and its path (NULL: not written); returns NULL past the
 // last.
 const char *options_output(const Options *options, int i, const char **path);
-// Whether one of these drawings is to be a file of its own: 1 << PAGE_ROOFLINE | ...
+// True if one of these drawings gets its own file; a mask, 1 << PAGE_ROOFLINE | ...
 bool options_draw(const Options *options, unsigned drawings);
-// What output i is called in --output's folder, where it goes there; else NULL.
+// The file name of output i in --output's folder, or NULL if it does not go there.
 const char *options_in_folder(const Options *options, int i);
 bool options_is_in_folder(const Options *options, const char *path);
-// Whether a file takes all of standard output.
+// True if a file is written to standard output.
 bool options_take_output(const Options *options);
 
 #endif
