@@ -1,5 +1,5 @@
-// advice.c -- asks every rule, ranks what they say, and prints the best of it. Not here: the rules
-// (advice_rules.c, of the batch advice_batch.c), or the range that they predict (advice_range.c).
+// advice.c -- applies every rule, ranks their advice, and prints the best. Not here: the rules
+// (advice_rules.c, advice_batch.c), the predicted ranges (advice_range.c).
 #include "profiler/advice/advice.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static AdviceRule *const rules[] = {
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-// Worth first, then by seconds, those without after all that have some, then by bytes.
+// Order: advice worth it first, then by seconds (advice without seconds last), then by bytes.
 static bool goes_before(const Advice *a, const Advice *b) {
     if (a->worth != b->worth) return a->worth;
     double saved_a = isnan(a->seconds) ? -1.0 : a->seconds;
@@ -45,7 +45,7 @@ int advice_find(const Profile *profile, Advice advice[ADVICE_MOST]) {
 // ---- the section -------------------------------------------------------------------------------
 enum { INDENT = 5, CHECK_COLUMN = 55, MOST_LINES = 4, MOST_REFUSED = 2 };
 
-// The check stands in its column, or, beside a long text, at the end of the line.
+// Prints the check in its column, or at the end of the line after a long text.
 static void print_line(const Advice *advice, int number, FILE *file) {
     char mark[16] = "-";
     if (advice->worth) snprintf(mark, sizeof(mark), "%d", number);
@@ -62,7 +62,7 @@ void advice_print(const Profile *profile, FILE *file) {
     if (n == 0) return;
     while (worth < n && advice[worth].worth) worth++;
     int refused = n - worth < MOST_REFUSED ? n - worth : MOST_REFUSED;
-    if (worth + refused > MOST_LINES && refused > 1) refused = 1; // so much is always said
+    if (worth + refused > MOST_LINES && refused > 1) refused = 1; // at least one is shown
     int most = MOST_LINES - refused;
     fprintf(file, "\n%-*s%s\n", CHECK_COLUMN, "WHAT WOULD HELP (predicted; --try measures it)",
             "check it with");

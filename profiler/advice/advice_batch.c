@@ -1,15 +1,15 @@
-// advice_batch.c -- what a larger batch would change, and what recomputing: memory for time. A step
-// spends part of its time however many samples are in it; that can be read off the profile.
+// advice_batch.c -- the effects of a larger batch and of recomputing, which trades time for memory.
+// Part of a step's time does not depend on its number of samples; the profile shows which.
 #include <math.h>
 
 #include "profiler/advice/advice_rules.h"
 #include "profiler/base/text.h"
 
 enum {
-    LARGER = PROBE_LARGER, // times the batch: twice is often within the spread of two runs
+    LARGER = PROBE_LARGER, // factor of the batch: that of 2 is often within two runs' spread
     MOST_BATCH = 1 << 24,
 };
-static const double least_gain = 0.02; // of samples/s, provable
+static const double least_gain = 0.02; // certain share of samples/s that is worth it
 
 double advice_known(double seconds) { return isfinite(seconds) && seconds > 0.0 ? seconds : 0.0; }
 
@@ -20,18 +20,18 @@ double advice_optimizer_seconds(const Profile *profile) {
     return sum;
 }
 
-// ---- what the samples of a step share ----------------------------------------------------------
-// The observed steps, which give the layers, may have been faster than those that give the total;
-// and a median is no surer than the spread. What is left of the unattributed time beyond both lies
-// between the ops.
+// ---- time that the samples of a step share -----------------------------------------------------
+// The observed steps, which give the layers' times, may have been faster than those that give the
+// total; and a median is only as certain as the spread. The unattributed time beyond both is the
+// time between the ops.
 static double between_ops(const Profile *profile) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double faster = advice_known(-profile->overhead_fraction) * step->median;
     return advice_known(profile->unattributed_seconds - faster - advice_known(step->iqr));
 }
 
-// Adds what a phase dispatched; returns all of it that might not grow with the batch. Of a product
-// that is whatever arithmetic at the peak does not need: reading weights, a BLAS that repacks them.
+// Adds a phase's dispatch time; returns its time that might not grow with the batch. For a matrix
+// product that is all time beyond arithmetic at the peak: reading weights, repacking in the BLAS.
 static double add_phase(const Machine *machine, const ProfilePhase *phase, SharedTime *shared) {
     double seconds = advice_known(latency_median(&phase->latency));
     double dispatch = fmin(machine->dispatch_seconds * (double)phase->ops, seconds);
@@ -56,7 +56,7 @@ SharedTime advice_shared_time(const Profile *profile) {
     return shared;
 }
 
-// Samples/s at `times` the batch against now, less 1.
+// Relative gain in samples/s with `times` times the batch.
 static double gain(double times, double step, double shared) {
     return times * step / (shared + times * (step - shared)) - 1.0;
 }
@@ -105,13 +105,13 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     return true;
 }
 
-// As many samples in less memory, with its price. (Of an MLP nothing is saved: what a layer keeps
-// is the input of the next.)
+// The same batch in less memory, at some cost in time. (An MLP saves nothing: each layer keeps the
+// input of the next.)
 bool advice_recompute(const Profile *profile, double step, Advice *advice) {
     const char *pattern = profile->recompute.pattern;
     snprintf(advice->check, sizeof(advice->check), "--recompute '%s'", pattern);
     if (!advice_probed(profile, PROBE_RECOMPUTE, step, advice)) return false;
-    snprintf(advice->apply, sizeof(advice->apply), "--recompute %s", pattern); // read by no shell
+    snprintf(advice->apply, sizeof(advice->apply), "--recompute %s", pattern); // no shell reads it
     advice->bytes = profile->probes[PROBE_RECOMPUTE].bytes;
     advice->worth = true;
     advice->seconds = (double)NAN;

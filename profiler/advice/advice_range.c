@@ -1,12 +1,12 @@
-// advice_range.c -- the range that a piece of advice predicts, where the change was tried for a few
-// steps (measure/profile_probe.c), and how it is said.
+// advice_range.c -- the predicted range of a change that was tried for a few steps
+// (measure/profile_probe.c), and its text.
 #include <math.h>
 
 #include "profiler/advice/advice_rules.h"
 
 bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice) {
-    const double margin = 0.015; // of units/s: what a few steps do not tell
-    const double widest = 0.15;  // of rounds: beyond it they tell nothing
+    const double margin = 0.015; // uncertainty of a few steps, as a share of units/s
+    const double widest = 0.15;  // rounds with a wider spread tell nothing
     const Probe *probe = &profile->probes[kind];
     double low = probe->low - 1.0 - margin, high = probe->high - 1.0 + margin;
     if (probe->rounds == 0 || probe->high - probe->low > widest * probe->low) return false;

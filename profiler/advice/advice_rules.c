@@ -1,5 +1,5 @@
-// advice_rules.c -- what could be changed beside the batch: the optimizer, fusing, the layers, the
-// threads, the loading of data; and where to look when a layer is far from its roof.
+// advice_rules.c -- advice on all but the batch: the optimizer, fusing, the layers, the threads,
+// data loading; and where to look if a layer is far from its roof.
 #include <math.h>
 #include <string.h>
 
@@ -7,19 +7,19 @@
 #include "profiler/base/text.h"
 #include "profiler/measure/profile_words.h"
 
-static const double least_share = 0.02;   // of the step: below, a change is not worth it
-static const double least_wait = 0.05;    // of the step, spent on waiting for data
-static const double least_far = 0.1;      // of the step, for a layer to be named
-static const double far = 0.5;            // of its roof: below, it is far from it
-static const double overhead_share = 0.5; // of the step, that arithmetic does not need
-static const double near_roof = 0.8;      // of the roof
+static const double least_share = 0.02;   // share of the step that makes a change worth it
+static const double least_wait = 0.05;    // share of the step spent waiting for data
+static const double least_far = 0.1;      // share of the step for a layer to be named
+static const double far = 0.5;            // a layer below this share of its roof is far from it
+static const double overhead_share = 0.5; // share of the step that is not arithmetic
+static const double near_roof = 0.8;      // share of the roof
 
 #define SAY(member, ...) snprintf(advice->member, sizeof(advice->member), __VA_ARGS__)
 
 // ---- the optimizer -----------------------------------------------------------------------------
-enum { SGD_MOVED = 3 }; // arrays of the parameters' size: it reads both, and writes one
+enum { SGD_MOVED = 3 }; // parameter-sized arrays that SGD moves: it reads two and writes one
 
-// What this one moves, as its ops counted.
+// Number of parameter-sized arrays that the profile's optimizer moves, by the counts of its ops.
 static int64_t arrays_moved(const Profile *profile) {
     const OpCost *cost = &profile->totals[REPORT_OPTIMIZER].cost;
     double each =
@@ -58,7 +58,7 @@ bool advice_optimizer(const Profile *profile, double step, Advice *advice) {
 }
 
 // ---- fusing ------------------------------------------------------------------------------------
-// The last op of a layer's forward; NULL: there is none.
+// The last op of a layer's forward; NULL: none.
 static const OpRecord *last_forward(const Profile *profile, int layer) {
     const OpRecord *last = NULL;
     for (int64_t i = 0; i < profile->n_ops; i++) {
@@ -68,7 +68,7 @@ static const OpRecord *last_forward(const Profile *profile, int layer) {
     return last;
 }
 
-// Is the layer an activation, and before it a product that has none fused in yet?
+// True if the layer is an activation after a matrix product without a fused activation.
 static bool could_be_fused(const Profile *profile, int layer) {
     const OpRecord *after = last_forward(profile, layer);
     const OpRecord *product = last_forward(profile, layer - 1);
@@ -76,13 +76,13 @@ static bool could_be_fused(const Profile *profile, int layer) {
            product->op->story->kind == KIND_LINEAR && !product->params.activation;
 }
 
-// Activations right after a linear layer could be done while the product is still in the cache.
-// What goes is their forward ops; their backward stays.
+// An activation right after a linear layer could run while the product is still in the cache. This
+// saves its forward op; its backward stays.
 bool advice_fusing(const Profile *profile, double step, Advice *advice) {
     const char *name = NULL;
     double forward = 0.0, bytes = 0.0;
     int64_t ops = 0;
-    if (profile->fixed_layers) return false; // there is no --fuse that does it
+    if (profile->fixed_layers) return false; // --fuse would not do it
     for (int i = 1; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         const ProfilePhase *phase = &layer->phase[REPORT_FORWARD];
@@ -92,7 +92,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
         bytes += (double)(phase->cost.bytes_read + phase->cost.bytes_written);
         ops += phase->ops;
     }
-    int64_t all = profile->totals[REPORT_STEP].ops; // between which that time lies
+    int64_t all = profile->totals[REPORT_STEP].ops; // `between` is the time between these
     if (!name || forward <= 0.0 || all < ops) return false;
     double between = advice_shared_time(profile).between * (double)ops / (double)all;
     advice->seconds = fmin(forward + between, step);
@@ -104,7 +104,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
         SAY(text, "fusing %.12s: at most %.6s, not worth it", name,
             text_percent(advice->seconds / step).s);
     SAY(check, "--fuse");
-    if (advice->seconds < 0.5 * step) { // else nobody knows
+    if (advice->seconds < 0.5 * step) { // else the gain is uncertain
         SAY(apply, "--fuse");
         SAY(assumes, "a product takes no longer with it");
         advice->gain_low = 0.0;
@@ -118,7 +118,7 @@ bool advice_fusing(const Profile *profile, double step, Advice *advice) {
 }
 
 // ---- the layers --------------------------------------------------------------------------------
-// Where most of the step is not arithmetic: twice the work an op in half the ops.
+// If most of the step is not arithmetic: half as many ops with twice the work each.
 bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
     SharedTime shared = advice_shared_time(profile);
     double overhead = shared.between, each = shared.between + shared.dispatch;
@@ -146,7 +146,7 @@ bool advice_fewer_layers(const Profile *profile, double step, Advice *advice) {
     return true;
 }
 
-// In which term most of a layer's time beyond its roof lies; "" where no term is known.
+// Names the largest term of a layer's time beyond its roof; "" if no term is known.
 static Text largest_term(const TimeTerms *known, double seconds) {
     const struct {
         const char *name;
@@ -191,11 +191,11 @@ bool advice_far_from_roof(const Profile *profile, double step, Advice *advice) {
 }
 
 // ---- threads and data --------------------------------------------------------------------------
-// Threads that are idle cost nothing but their cores: where fewer were tried, and were as good.
+// Idle threads only occupy cores: advises fewer threads if these were tried and were as fast.
 bool advice_threads(const Profile *profile, double step, Advice *advice) {
-    const double least = -0.05; // of units/s: what costs more would not do
+    const double least = -0.05; // largest acceptable loss, as a share of units/s
     int enough = profile_threads_enough(profile);
-    if (profile->machine.device[0]) return false; // a card's kernels are not for threads to share
+    if (profile->machine.device[0]) return false; // threads do not share a GPU's kernels
     if (enough >= profile->threads || profile_is_busy(profile)) return false;
     SAY(check, "--threads %d", enough);
     if (!advice_probed(profile, PROBE_FEWER_THREADS, step, advice)) return false;
@@ -211,8 +211,8 @@ bool advice_data(const Profile *profile, double step, Advice *advice) {
     double wait = latency_median(&profile->data_wait);
     if (!isfinite(wait)) return false;
     advice->seconds = wait = advice_known(wait);
-    // With a core to spare the next batch is read while this one is computed; what a thread less
-    // costs is at most its share of the step.
+    // With a spare core, the next batch is loaded while this one is computed; one thread less costs
+    // at most that thread's share of the step.
     bool long_wait = wait > least_wait * step;
     bool spare = profile->threads > 1 && wait > step / (profile->threads - 1);
     advice->worth = long_wait && (profile->threads == 1 || spare);

@@ -1,33 +1,33 @@
-// advice_rules.h -- internal to profiler/: the rules that advice.c asks, and what they share.
+// advice_rules.h -- internal to profiler/: the rules that advice.c applies, and their helpers.
 #ifndef PROFILER_ADVICE_ADVICE_RULES_H
 #define PROFILER_ADVICE_ADVICE_RULES_H
 
 #include "profiler/advice/advice.h"
 #include "profiler/base/text.h"
 
-// What a step spends however many samples are in it: provably (`least`), and with all that
-// arithmetic at the machine's peak would not need (`most`; NaN without a machine).
+// Seconds of a step that do not depend on the number of samples. `least` is certain; `most` also
+// counts all time beyond arithmetic at the machine's peak (NaN without a machine).
 typedef struct SharedTime {
     double optimizer; // updates parameters
-    double between;   // ops: unattributed, as far as it is no noise
-    double dispatch;  // of ops, each phase's at most what it took
+    double between;   // between ops: unattributed time above noise
+    double dispatch;  // dispatch of ops, at most each phase's measured time
     double least, most;
 } SharedTime;
 SharedTime advice_shared_time(const Profile *profile);
 
-// advice_range.c. Where the change was tried for a few steps: the gain from that, its evidence, and
-// the flags that do it; else false. `seconds`, at least, then follow from a step's.
+// advice_range.c. If the change was tried for a few steps, fills gain, evidence, flags and, from
+// the step's seconds, the least `seconds` saved; else returns false.
 bool advice_probed(const Profile *profile, ProbeKind kind, double step, Advice *advice);
 
-#define ADVICE_WIDEST 0.3 // of a range: a wider one predicts nothing
-// "+11-23%", "+11%" where both round alike, "-3 to +2%"; "at least +11%" without an upper end
-// (NaN), or where the range would be wider than the widest
+#define ADVICE_WIDEST 0.3 // widest range that still predicts anything
+// "+11-23%"; "+11%" if both ends round alike; "-3 to +2%"; "at least +11%" if `most` is NaN or the
+// range is wider than ADVICE_WIDEST
 Text advice_range(double least, double most);
 
-double advice_known(double seconds); // 0 where it is not a positive finite number
+double advice_known(double seconds); // 0 if it is not positive and finite
 double advice_optimizer_seconds(const Profile *profile);
 
-// Fills *advice (zeroed before) where it has something to say about a profile whose step was
+// Fills *advice (zeroed before) and returns true if the rule applies to the profile, whose step was
 // measured.
 typedef bool AdviceRule(const Profile *profile, double step, Advice *advice);
 AdviceRule advice_larger_batch, advice_recompute;                             // advice_batch.c

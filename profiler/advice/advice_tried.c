@@ -1,4 +1,4 @@
-// advice_tried.c -- the table of what was tried. Not here: what is predicted (advice_rules.c).
+// advice_tried.c -- the table of tried advice. Not here: the predictions (advice_rules.c).
 #include "profiler/advice/advice_tried.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "profiler/advice/advice_rules.h"
 
-// How far the interval of the measured gain is from the predicted range, in points; 0: they
-// overlap.
+// Distance between the measured gain's interval and the predicted range, in percentage points; 0:
+// they overlap.
 static double missed_by(const Tried *tried) {
     double low = tried->ratio.ci95_low - 1.0, high = tried->ratio.ci95_high - 1.0;
     double outside = fmax(tried->advice.gain_low - high, low - tried->advice.gain_high);
@@ -24,7 +24,7 @@ static Text bytes(int64_t saved) {
     return text;
 }
 
-// Of both, a unit of what a step counts: "forward 17.0 to 16.8, optimizer 3.92 to 1.32 us".
+// Times without and with the advice, per unit: "forward 17.0 to 16.8, optimizer 3.92 to 1.32 us".
 static void print_phases(const Tried *tried, FILE *file) {
     static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     const RunFigures *with = &tried->with, *without = &tried->without;
@@ -52,8 +52,8 @@ static void print_tried(const Tried *tried, const char *unit, FILE *file) {
             advice_range(advice->gain_low, advice->gain_high).s, 100.0 * (ratio->median - 1.0),
             advice_range(ratio->ci95_low - 1.0, ratio->ci95_high - 1.0).s,
             good ? "as predicted" : "otherwise");
-    if (advice->bytes != 0 && llabs(saved - advice->bytes) >
-                                  llabs(advice->bytes) / 100 + 64) // and an optimizer's scalars
+    if (advice->bytes != 0 &&
+        llabs(saved - advice->bytes) > llabs(advice->bytes) / 100 + 64) // an optimizer's scalars
         fprintf(file, "    peak %s, predicted %s\n", bytes(saved).s, bytes(advice->bytes).s);
     if (good) return;
     fprintf(file, "    %.1f points off; predicted as if %s.\n    Of a %.*s:\n", missed_by(tried),

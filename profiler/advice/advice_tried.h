@@ -1,5 +1,5 @@
-// advice_tried.h -- advice that was tried: predicted against measured, and where they part, on what
-// the prediction stood. Not here: trying it (program/program_try.c).
+// advice_tried.h -- advice that was tried: predicted against measured gain, and the prediction's
+// assumption if they disagree. Not here: trying it (program/program_try.c).
 #ifndef PROFILER_ADVICE_ADVICE_TRIED_H
 #define PROFILER_ADVICE_ADVICE_TRIED_H
 
@@ -7,9 +7,9 @@
 #include "profiler/compare/profile_diff.h"
 
 typedef struct Tried {
-    Advice advice;            // that flags can apply
-    LatencyStatistics ratio;  // of units/s, with it / without, run by run
-    RunFigures without, with; // of the last run
+    Advice advice;            // with flags that apply it
+    LatencyStatistics ratio;  // units/s with it / without it, run by run
+    RunFigures without, with; // figures of the last run
 } Tried;
 
 typedef struct Trials {
@@ -17,11 +17,11 @@ typedef struct Trials {
     int n;
 } Trials;
 
-// Does the measured gain's interval across runs overlap the predicted range?
+// True if the measured gain's interval across runs overlaps the predicted range.
 bool tried_as_predicted(const Tried *tried);
 
-// The section TRIED: 80 columns; two lines more for each that went otherwise. `unit`: what a rate
-// counts, "samples".
+// Prints the section TRIED: 80 columns; two more lines for each wrong prediction. `unit`: the unit
+// of rates, "samples".
 void tried_print(const Trials *trials, const char *unit, FILE *file);
 
 #endif

@@ -1,5 +1,5 @@
-// budget.c -- searches the largest batch by dry runs, and runs it to see. Not here: how a step is
-// run (profile_count.c) or predicted (profile_predict.c).
+// budget.c -- searches for the largest batch by dry runs, and runs it to verify. Not here: running
+// a step (profile_count.c), predicting it (profile_predict.c).
 #include "profiler/advice/budget.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ Status budget_check_bytes(int64_t bytes) {
                      (long long)bytes);
 }
 
-// What labels a batch of so many samples has.
+// The labels' shape for a batch of this size.
 static Shape labels_shape(const BudgetTask *task, int64_t batch) {
     Shape shape = task->labels ? task->labels->shape : SHAPE(batch);
     if (shape.ndim > 0) shape.dims[0] = batch;
@@ -75,7 +75,7 @@ Status budget_plan_begin(const BudgetTask *task, Plan *plan) {
 }
 
 // ---- the search ------------------------------------------------------------------------------
-enum { GUESSES = 8 }; // then by halves
+enum { GUESSES = 8 }; // interpolations before bisection
 
 static const int64_t most_bytes = (int64_t)1 << BUDGET_MOST_POWER;
 
@@ -86,14 +86,14 @@ typedef struct Point {
 typedef struct Search {
     const Plan *plan;
     OptimizerConfig config;
-    int64_t bytes; // to fit into
+    int64_t bytes; // the budget
     int runs;
-    Point fits, before; // the largest known to fit, and the one that was it before
-    Point exceeds;      // the smallest known not to; batch 0: none yet
-    int64_t least;      // the fewest samples that the model takes
+    Point fits, before; // the largest batch known to fit, and the one before it
+    Point exceeds;      // the smallest batch known not to fit; batch 0: none yet
+    int64_t least;      // fewest samples that the model takes
 } Search;
 
-// What 64 bits do not count does not fit.
+// A batch whose bytes overflow 64 bits does not fit.
 static Status try_batch(Search *search, int64_t batch) {
     const Work *work = &search->plan->work;
     ProfileMemory memory;
@@ -112,11 +112,10 @@ static Status try_batch(Search *search, int64_t batch) {
     return STATUS_OK;
 }
 
-// At every moment of a step, live bytes are a + b * batch with a, b >= 0, so that the peak, the
-// largest of them, is a chain of straight lines, each steeper than the one before. Between two
-// points the straight line lies above the peak: what it promises fits, and where both lie on one
-// piece it is exact. And k times the batch takes at most k times the bytes, which keeps a guess
-// from what could not be counted.
+// At every moment of a step, live bytes are a + b * batch with a, b >= 0. Their maximum, the peak,
+// is therefore convex and piecewise linear. A straight line between two points lies above the peak,
+// so that an interpolated batch fits; the line is exact if both points lie on one piece. And k
+// times the batch takes at most k times the bytes, which keeps a guess from overflowing.
 static int64_t next_batch(const Search *search) {
     const Point *fits = &search->fits, *exceeds = &search->exceeds;
     int64_t most, step;
@@ -136,7 +135,7 @@ static int64_t next_batch(const Search *search) {
     return fits->batch + (step < 1 ? 1 : step > most ? most : step);
 }
 
-// One sample, or two: a batch norm that sees one value a channel refuses to train on it.
+// Tries one sample, then two: a batch norm refuses to train on one value per channel.
 static Status try_least(Search *search) {
     Status status = try_batch(search, search->least = 1);
     bool refused = status == STATUS_INVALID_ARGUMENT || status == STATUS_SHAPE;
@@ -164,7 +163,7 @@ static Status has_data(const Layer *model, bool *all) {
     return STATUS_OK;
 }
 
-// Uniform numbers in [0, 1); of integers zeros, which every table of indices and labels has.
+// Uniform numbers in [0, 1); zeros for integers, since 0 is a valid index and label everywhere.
 static Tensor *batch_new(Shape shape, DType dtype, MemoryCategory category) {
     Tensor *t = tensor_new_as(shape, dtype, category);
     if (!t) return NULL;
@@ -193,11 +192,11 @@ static Status real_work_begin(Work *work, const BudgetTask *task, int64_t batch,
     if (error_pending()) return error_status();
     if ((like->flags & TENSOR_LEAF_GRAD) && tensor_requires_grad(work->x, true))
         return error_status();
-    config.learning_rate = 0.0f; // the same work, and weights stay as they are
+    config.learning_rate = 0.0f; // weights stay as they are
     return work_begin(work, config, SHAPE_SCALAR);
 }
 
-// A learning rate of 0 leaves weights alone, but 0 x NaN is NaN: no step on a loss that is none.
+// A learning rate of 0 keeps the weights, but 0 x NaN is NaN: refuses a loss that is not finite.
 static Status check_loss(const Work *work) {
     no_grad_begin();
     Scope *scope = scope_open();
@@ -231,7 +230,7 @@ static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *bu
     const Tensor *like = task->x;
     bool another = task->source.model_new != NULL;
     Work work = work_of(task);
-    work.x = NULL; // the caller's batch is none of the work's business
+    work.x = NULL; // the work does not use the caller's batch
     MemoryUse others;
     bool runs;
     Status status = has_data(model, &runs);
@@ -246,21 +245,21 @@ static Status measure(const BudgetTask *task, OptimizerConfig config, Budget *bu
     RandomState random = context->random;
     context->device = like->device;
     if (another) work.model = task->source.model_new(task->source.argument, budget->batch);
-    if (work.model && another) work_bystanders(&work, &others); // the task's own model is one
+    if (work.model && another) work_bystanders(&work, &others); // count the task's own model, too
     if (work.model && !error_pending()) {
         layer_train(work.model, work.kind != PROFILE_INFERENCE);
         status = count_real_step(&work, task, config, others.total, budget);
     }
     if (!status) status = error_status();
     if (another) layer_free(work.model);
-    ledger_trim(context->ledger); // blocks of this size, nobody else will ask for
+    ledger_trim(context->ledger); // nobody else needs blocks of this size
     context->device = device;
     context->random = random;
     layer_modes_restore(model, &modes);
     return status;
 }
 
-// What memory or numbers do not allow is not verified, and no error.
+// Too little memory or a non-finite loss leaves the batch unverified, which is not an error.
 static Status verify_batch(const BudgetTask *task, OptimizerConfig config, Budget *budget) {
     Status status = measure(task, config, budget);
     if (status != STATUS_OUT_OF_MEMORY && status != STATUS_NON_FINITE) return status;
@@ -268,7 +267,7 @@ static Status verify_batch(const BudgetTask *task, OptimizerConfig config, Budge
     return STATUS_OK;
 }
 
-// ---- the two questions -----------------------------------------------------------------------
+// ---- interface -------------------------------------------------------------------------------
 Status budget_largest_batch(const BudgetTask *task, OptimizerConfig optimizer, int64_t bytes,
                             bool verify, Budget *budget) {
     if (!GIVEN(task) || !GIVEN(budget)) return STATUS_INVALID_ARGUMENT;

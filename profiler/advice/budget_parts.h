@@ -1,4 +1,4 @@
-// budget_parts.h -- internal to profiler/: what the questions of budget.h share.
+// budget_parts.h -- internal to profiler/: shared by the functions of budget.h.
 #ifndef PROFILER_ADVICE_BUDGET_PARTS_H
 #define PROFILER_ADVICE_BUDGET_PARTS_H
 
@@ -7,11 +7,11 @@
 
 enum {
     BUDGET_MOST_POWER = 60
-}; // bytes are at most 2 to that, so that twice as many can be counted
+}; // bytes are at most 2 to this power, so that twice as many do not overflow
 
 typedef struct Plan {
-    Work work;        // as given: dry runs of other steps differ from it
-    Context *context; // a dry one, in which the labels live; the caller's ledger sees nothing
+    Work work;        // as given; dry runs use modified copies
+    Context *context; // a dry one for the labels; the caller's ledger is not affected
 } Plan;
 
 Status budget_plan_begin(const BudgetTask *task, Plan *plan);

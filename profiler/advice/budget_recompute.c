@@ -1,28 +1,28 @@
-// budget_recompute.c -- searches which layers to run again in backward, so that a step's peak fits:
-// sets of layers, each predicted by a dry run. Not here: the largest batch (budget.c).
+// budget_recompute.c -- searches for the layers to run again in backward so that a step's peak
+// fits: a dry run predicts each set of layers. Not here: the largest batch (budget.c).
 #include "profiler/advice/budget_parts.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
-// ---- what could be marked ----------------------------------------------------------------------
-typedef struct Candidate { // a layer below the model, in the order of a walk over the tree
-    Layer *layer;          // the plan's twin
-    int depth, place;      // below the model; in that order
-    int64_t saved, input;  // bytes that it keeps for backward, and those of what it is given
-    uint64_t flops;        // of its forward
-    bool refused;          // it cannot be run again
+// ---- candidates --------------------------------------------------------------------------------
+typedef struct Candidate { // a layer below the model
+    Layer *layer;          // in the plan's copy of the model
+    int depth, place;      // depth below the model; index in a preorder walk
+    int64_t saved, input;  // bytes kept for backward; bytes of the input
+    uint64_t flops;        // FLOPs of the forward
+    bool refused;          // cannot be run again
 } Candidate;
 
 typedef struct Choosing {
     const BudgetTask *task;
     Plan plan;
     OptimizerConfig config;
-    int64_t bytes; // to fit into
-    int64_t limit; // that sets are made smaller within: those, or the lowest peak that was found
+    int64_t bytes; // the budget
+    int64_t limit; // the bound while shrinking sets: `bytes`, or the lowest peak found
     Candidate *all;
     int count, deepest;
-    bool *best; // of each, whether it is marked in the best set so far
-    int *order; // room for a set's members
+    bool *best; // for each candidate: marked in the best set so far
+    int *order; // indices of a set's members
     RecomputeChoice found;
 } Choosing;
 
@@ -51,7 +51,7 @@ static Candidate *find(Choosing *c, uint64_t serial) {
     return NULL;
 }
 
-// Of all layers around a call site, and its own.
+// Adds to the call site's own layer and to all layers around it.
 static void add_to_site(Choosing *c, int site, uint64_t flops, int64_t saved, int64_t input) {
     const Context *context = context_current();
     for (int s = site; s >= 0; s = context->sites[s].parent) {
@@ -73,13 +73,13 @@ static Status look_at_layers(DryStep *step, const StepRecord *record, const Laye
         int64_t input = op->in[0].ndim >= 0 ? real * shape_numel(op->in[0]) : 0;
         add_to_site(c, op->site, op_cost_total_flops(op->cost), 0, input);
     }
-    int sites = context_current()->n_sites; // of more there is only room
+    int sites = context_current()->n_sites; // sites in use; the array may be larger
     for (int i = 0; i < record->n_saved && i <= sites; i++)
         add_to_site(c, i - 1, 0, record->saved_bytes[i], 0);
     return STATUS_OK;
 }
 
-// A lone op keeps its input or its output: to keep its input instead wins nothing.
+// A lone op keeps its input or its output, so that keeping its input instead saves nothing.
 static bool is_worth(const Candidate *candidate) {
     bool alone = candidate->layer->n_children == 0;
     return !candidate->refused && candidate->saved > (alone ? 2 * candidate->input : 0);
@@ -95,7 +95,7 @@ static Status mark(const Choosing *c, int i, bool marked) {
     return layer_recompute(c->all[i].layer, marked);
 }
 
-// The layers as they are marked now.
+// Predicts a step with the layers as marked now.
 static Status try_marks(Choosing *c, Tried *tried) {
     DryStep step = {.out = SHAPE_SCALAR};
     Status status = profile_predict_step(&c->plan.work, c->config, &step);
@@ -105,8 +105,8 @@ static Status try_marks(Choosing *c, Tried *tried) {
     return status;
 }
 
-// Fits, and with fewer FLOPs; or, as long as none fits, takes fewer bytes, or as many and fewer
-// FLOPs.
+// A set is better if it fits with fewer FLOPs; or, as long as none fits, if its peak is lower, or
+// equal with fewer FLOPs.
 static void keep_if_better(Choosing *c, Tried tried) {
     RecomputeChoice *found = &c->found;
     bool fits = tried.bytes <= c->bytes, first = fits && !found->fits;
@@ -123,8 +123,8 @@ static void keep_if_better(Choosing *c, Tried tried) {
     }
 }
 
-// By which members are spared, the lowest first: those that keep the fewest bytes for a FLOP; those
-// that cost most; the last ones, which run again while all that is before them is still kept.
+// Keys by which members are unmarked, lowest first: fewest bytes saved per FLOP; most FLOPs; the
+// last layers, which run again while everything before them is still kept.
 static double bytes_for_a_flop(const Candidate *candidate) {
     return (double)candidate->saved / (1.0 + (double)candidate->flops);
 }
@@ -133,7 +133,7 @@ static double place(const Candidate *candidate) { return -(double)candidate->pla
 static double (*const orders[])(const Candidate *) = {bytes_for_a_flop, fewer_flops, place};
 enum { ORDERS = sizeof(orders) / sizeof(orders[0]) };
 
-// Of all that are worth it at a depth, or, at 0, at any. An insertion sort: sets are small.
+// Lists all candidates worth marking at a depth (0: any). Insertion sort, since sets are small.
 static int list_members(Choosing *c, int depth, double (*order)(const Candidate *)) {
     int n = 0;
     for (int i = 0; i < c->count; i++) {
@@ -153,8 +153,8 @@ static Status mark_members(const Choosing *c, const int *members, int n, bool ma
     return status;
 }
 
-// Of those that are marked, as many as can be spared are no more: all of these at once, or each
-// half by itself. *tried: the set that is left.
+// Unmarks as many of the marked members as the limit allows: all at once, or each half by itself.
+// *tried: the remaining set.
 static Status spare(Choosing *c, const int *members, int n, Tried *tried) {
     Tried without;
     Status status = mark_members(c, members, n, false);
@@ -170,7 +170,7 @@ static Status spare(Choosing *c, const int *members, int n, Tried *tried) {
     return status ? status : spare(c, members + n / 2, n - n / 2, tried);
 }
 
-// Which of the members a forward of its own error comes from.
+// Finds the members whose rerun fails, by trying each alone.
 static Status find_refused(Choosing *c, int n) {
     Tried ignored;
     for (int i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ static Status find_refused(Choosing *c, int n) {
     return STATUS_OK;
 }
 
-// Marks all layers of a depth, or, at 0, all there are, in one another. *n: how many; 0: none.
+// Marks all layers of a depth (0: of all depths, nested). *n: their number.
 static Status mark_depth(Choosing *c, int depth, double (*order)(const Candidate *), int *n,
                          Tried *tried) {
     *n = list_members(c, depth, order);
@@ -209,7 +209,7 @@ static Status try_depth(Choosing *c, int depth) {
         bool fits = tried.bytes <= c->limit;
         if (fits) status = spare(c, c->order, n, &tried);
         if (!status) keep_if_better(c, tried);
-        if (!fits) return status; // in whatever order
+        if (!fits) return status; // it fits in no order
     }
     return status;
 }
@@ -223,7 +223,7 @@ static Status try_all(Choosing *c) {
 static Status choose(Choosing *c) {
     DryStep step = {.out = SHAPE_SCALAR, .look = look_at_layers, .argument = c};
     Layer *model = layer_here(c->plan.work.model);
-    c->plan.work.model = model; // the plan's twin: what is tried is tried on that
+    c->plan.work.model = model; // the plan's copy: trials mark only this one
     if (!model || profile_unmark(model)) return error_status();
     int count = count_below(model);
     c->all = memory_new((size_t)(count + 1) * sizeof(Candidate));
@@ -241,8 +241,8 @@ static Status choose(Choosing *c) {
     if (status || c->found.fits) return status;
     c->limit = c->bytes;
     status = try_all(c);
-    // None fits yet: within the lowest peak sets are made smaller, and fewer layers can take less
-    // still than all did.
+    // If none fits, shrink sets within the lowest peak found: fewer marked layers may need even
+    // less memory than all.
     while (!status && !c->found.fits && c->found.layers > 0 && c->limit != c->found.peak_bytes) {
         c->limit = c->found.peak_bytes;
         status = try_all(c);
@@ -250,8 +250,8 @@ static Status choose(Choosing *c) {
     return status;
 }
 
-// Of the layers below, in the order of a walk: what is marked; marks as they were; marks as they
-// are to be. *at: how far it came.
+// These three walk the layers below in preorder: read the marks; restore them; set new ones. *at:
+// index of the next mark.
 static void take_marks(const Layer *layer, bool *marks, int *at) {
     for (int i = 0; i < layer->n_children; i++) {
         marks[(*at)++] = layer->children[i]->recompute;
@@ -275,7 +275,7 @@ static Status put_marks(Layer *layer, const bool *marks, int *at) {
     return status;
 }
 
-// All of them, or, out of memory, those that there were.
+// Sets the best marks, or, out of memory, restores the old ones.
 static Status mark_real(Layer *model, const Choosing *c) {
     bool *before = memory_new((size_t)(c->count + 1) * sizeof(bool));
     if (!before) return STATUS_OUT_OF_MEMORY;

@@ -1,5 +1,5 @@
-// svg.h -- drawings as SVG, inline in a page or files of their own: shapes, texts, axes. Colours
-// are classes, which a page's style decides, light and dark. Not here: what is drawn (chart.h).
+// svg.h -- drawings as SVG, inline in a page or files of their own: shapes, texts, axes. The page's
+// style sets the colour of each class, light and dark. Not here: what is drawn (chart.h).
 //
 //     Svg svg = svg_begin(file, SVG_PICTURE, "memory", "Memory over the step", 720, 300);
 //     SvgAxis x = {.from = 0, .to = 10, .at = 60, .until = 700};
@@ -18,23 +18,23 @@ typedef struct Svg {
 } Svg;
 
 typedef enum SvgKind {
-    SVG_PICTURE, // in a page; a screen reader says its title and no more
-    SVG_LINKS,   // the same, with dots that lead somewhere
-    SVG_FILE,    // alone; then svg_style
+    SVG_PICTURE, // in a page; a screen reader reads only its title
+    SVG_LINKS,   // in a page, with dots that link to rows
+    SVG_FILE,    // a file of its own; call svg_style next
 } SvgKind;
 
 // `id` is unique in the page. Each shape may have a title of its own, which is shown on hover.
-// Sizes are of the drawing; it scales with the page.
+// Sizes are in units of the drawing, which scales with the page.
 Svg svg_begin(WholeFile *file, SvgKind kind, const char *id, const char *title, double width,
               double height);
 void svg_style(const Svg *svg, const char *css);
 void svg_end(const Svg *svg);
 
-// From one corner to the other, whatever their order. title NULL: none
+// A rectangle between two opposite corners, in any order. title NULL: none
 void svg_rect(const Svg *svg, double x1, double y1, double x2, double y2, const char *class,
               const char *title);
 void svg_line(const Svg *svg, double x1, double y1, double x2, double y2, const char *class);
-// A point that the keyboard reaches, and that leads to `link` ("#fc1"); NULL: nowhere.
+// A dot that links to `link` ("#fc1") and is reachable by keyboard; NULL: no link.
 void svg_dot(const Svg *svg, double x, double y, double radius, const char *class, const char *link,
              const char *title);
 void svg_text(const Svg *svg, double x, double y, const char *class, const char *text);
@@ -45,13 +45,13 @@ void svg_path_point(const Svg *svg, double x, double y, bool first);
 void svg_path_end(const Svg *svg, const char *title);
 
 typedef struct SvgAxis {
-    double from, to;  // of what is shown
-    double at, until; // of the drawing
+    double from, to;  // range of the values
+    double at, until; // range in the drawing
     bool logarithmic;
 } SvgAxis;
-double svg_at(const SvgAxis *axis, double value); // what is beyond it is at its end
-// Values worth a mark, at most `most`: of a logarithmic axis powers of ten, else 1, 2 or 5 times
-// one. How many they are.
+double svg_at(const SvgAxis *axis, double value); // clamped to the axis
+// Fills the values to mark, at most `most`: powers of ten on a logarithmic axis, else 1, 2 or 5
+// times a power of ten. Returns their number.
 int svg_marks(const SvgAxis *axis, int most, double marks[]);
 
 #endif

@@ -1,6 +1,5 @@
-// options.c -- parses a command line with getopt_long: what was asked for. Not here: whether it
-// fits together (options_fit.c), what each flag takes (options_table.c), what the help says
-// (options_help.c).
+// options.c -- parses a command line with getopt_long. Not here: checks that the options fit
+// together (options_fit.c), the table of flags (options_table.c), the help (options_help.c).
 #include "profiler/program/options_table.h"
 #include "profiler/program/sweep_axes.h"
 
@@ -26,7 +25,7 @@ bool options_refuse(const Options *options, const char *format, ...) {
     va_end(arguments);
     fprintf(stderr, "%s: ", options->line->name);
     text_print_plain(options->place, stderr);
-    text_print_plain(message, stderr); // what was typed may move a cursor
+    text_print_plain(message, stderr); // typed text may hold escape sequences
     fputc('\n', stderr);
     return false;
 }
@@ -47,8 +46,8 @@ bool options_ask(const Options *options) {
 }
 
 static const struct {
-    const char *name;      // of the flag
-    const char *in_folder; // what it is called there; NULL: nothing
+    const char *name;      // flag
+    const char *in_folder; // file name in --output's folder; NULL: not there
     size_t offset;
 } outputs[] = {{"save", NULL, offsetof(Options, save)},
                {"json", "profile.json", offsetof(Options, json)},
@@ -96,7 +95,7 @@ bool options_take_output(const Options *options) {
     return taken;
 }
 
-// Those that nobody has named elsewhere, and that there can be of what is asked.
+// Names all folder files that are possible and that no other flag names.
 static bool fill_folder(Options *options) {
     size_t length = strlen(options->folder), size = length + 16;
     while (length > 1 && options->folder[length - 1] == '/') length--;
@@ -152,7 +151,7 @@ void options_measure_only(Options *options, bool trains) {
     options->compare = options->against = options->against_program = NULL;
     options->thresholds.n = options->n_sweeps = 0;
     options->calibrate = false;
-    if (!options_choose_recompute(options)) options->memory_budget = 0; // else no question
+    if (!options_choose_recompute(options)) options->memory_budget = 0; // then it is no question
 }
 
 static bool takes(const Options *options, int flag) {
@@ -164,8 +163,8 @@ bool options_take(Options *options, const Flag *flag, const char *text) {
     return flag->take(options, flag, text);
 }
 
-// ---- words that are no flag --------------------------------------------------------------------
-static const char *flag_name(const void *options, int i) { // a name that nobody types: another's
+// ---- words that are not flags ------------------------------------------------------------------
+static const char *flag_name(const void *options, int i) { // "" for another program's flag
     if (i >= options_flag_count) return NULL;
     return takes(options, i) ? options_flags[i].name : "";
 }
@@ -181,7 +180,7 @@ bool options_unknown(const Options *options, const char *dashes, const char *nam
                           options->line->name);
 }
 
-// Lists the flags that begin so, where more than one does.
+// True if several flags begin with the given word; lists them.
 static bool is_ambiguous(const Options *options, const char *given, char *list, size_t size) {
     int matches = 0;
     size_t length = strcspn(given, "="), used = 0;
@@ -217,8 +216,8 @@ static bool unknown(const Options *options, int argc, char **argv) {
 }
 
 // ---- words, one after the other ----------------------------------------------------------------
-// Fills the tables for getopt_long: this program's flags, each found again as 256 + its place; and
-// the letters of those that have one, each found as itself.
+// Fills the tables for getopt_long: this program's flags, whose values are 256 + their index; and
+// the short flags' letters, whose values are themselves.
 static void fill_tables(const Options *options, struct option table[OPTIONS_MOST_FLAGS + 1],
                         char letters[OPTIONS_MOST_FLAGS + 2]) {
     assert(options_flag_count <= OPTIONS_MOST_FLAGS);
@@ -234,14 +233,14 @@ static void fill_tables(const Options *options, struct option table[OPTIONS_MOST
     }
 }
 
-static const Flag *flag_found(int found) { // by its place, or its letter
+static const Flag *flag_found(int found) { // by index or letter
     for (int i = 0; found < 256 && i < options_flag_count; i++)
         if (options_flags[i].letter == found) return &options_flags[i];
     return &options_flags[found - 256];
 }
 
-// What --against takes as a word of its own may be a flag of the other side, as in --against
-// --fuse; it is one word, and no file's, question's or other flag that was meant for this side.
+// The argument of --against may be a flag of the other side, as in --against --fuse. It must be one
+// word, and not a flag for files, questions or others that was meant for this side.
 static bool is_others_flag(const Options *options, const char *word) {
     for (int i = 0; i < options_flag_count; i++) {
         const Flag *flag = &options_flags[i];
@@ -252,21 +251,21 @@ static bool is_others_flag(const Options *options, const char *word) {
             return !flag->argument && strcmp(flag_topics[flag->topic].name, "other") != 0 &&
                    strcmp(flag_topics[flag->topic].name, "questions") != 0;
     }
-    return true; // no flag at all, which the other side is told
+    return true; // an unknown flag, which the other side's parser refuses
 }
 
-// A flag behind another is not its value: --json --quiet.
+// A flag after another flag is not its value: --json --quiet.
 static bool is_no_value(const Options *options, const Flag *flag, const char *word) {
     if (strncmp(word, "--", 2) != 0) return false;
     return flag->take != take_against || !is_others_flag(options, word);
 }
 
-// Takes one flag after the other; words that are none of their values move to the end.
+// Takes each flag in turn; words that are not values move to the end.
 static bool take_flags(int argc, char **argv, Options *options) {
     struct option table[OPTIONS_MOST_FLAGS + 1] = {{0}};
     char letters[OPTIONS_MOST_FLAGS + 2] = "";
     fill_tables(options, table, letters);
-    opterr = optind = 0; // from the first word, though another line was parsed before
+    opterr = optind = 0; // restart, since another line may have been parsed before
     for (;;) {
         int found = getopt_long(argc, argv, letters, table, NULL);
         if (found == -1) return true;
@@ -280,13 +279,13 @@ static bool take_flags(int argc, char **argv, Options *options) {
     }
 }
 
-// Of a program that takes none, and of more than there is room for, some are left over.
+// Leaves words over if the program takes no argument or there are too many.
 static void take_models(int argc, char **argv, Options *options) {
     while (options->line->argument && optind < argc && options->n_models < OPTIONS_MAX_MODELS)
         options->models[options->n_models++] = argv[optind++];
 }
 
-// A sweep trains where what is learnt differs.
+// A sweep trains if an axis changes what is learnt.
 static bool sweep_learns(const Options *options) {
     bool learns = false, alone;
     for (int i = 0; i < options->n_sweeps; i++)
@@ -294,14 +293,14 @@ static bool sweep_learns(const Options *options) {
     return learns;
 }
 
-// Where none are given by themselves, a limit of steps alone is one.
+// The default of --epochs; --steps alone can limit a training, too.
 static int64_t epochs_unsaid(const Options *options) {
     if (options_ask(options) && !sweep_learns(options)) return 0;
     bool steps_alone = options->line->epochs == 0 && options->steps > 0;
     return steps_alone ? LOADER_MOST_EPOCHS : options->line->epochs;
 }
 
-// Without the question that is looked at.
+// True if nothing else is asked for; the caller clears its own question first.
 static bool want_nothing(const Options *others) {
     const char *path;
     bool nothing = !options_ask(others) && others->epochs <= 0 && !others->calibrate &&
@@ -312,7 +311,7 @@ static bool want_nothing(const Options *others) {
     return nothing;
 }
 
-// The tree of layers alone is counted, so that nothing need run for it.
+// The layer tree alone needs only counts, so that nothing runs for it.
 static bool needs_counts_only(const Options *options) {
     Options others = *options;
     others.summary = false;
@@ -325,12 +324,12 @@ bool options_need_weights_only(const Options *options) {
     return options->weights && want_nothing(&others);
 }
 
-// A training without a last epoch has no end to go down to.
+// The default schedule: a training without a last epoch has no end to decay to.
 static ScheduleKind schedule_unsaid(const Options *options) {
     return options->epochs < LOADER_MOST_EPOCHS ? options->line->schedule : SCHEDULE_CONSTANT;
 }
 
-// What is to be compared is measured in several processes, where anything runs.
+// The default of --runs: comparisons measure in several processes if anything runs.
 static int64_t runs_unsaid(const Options *options) {
     bool compared = (options->save && options->n_sweeps == 0) || options_beside(options) ||
                     options->history || options->gbench ||
@@ -356,7 +355,7 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
                          .seed = 1};
     const char *file = options_file_typed(argv);
     if (file && !options_file_take(options, file)) return false;
-    const Options filed = *options; // what is typed counts
+    const Options filed = *options; // typed options override these
     options->n_models = options->n_inputs = 0;
     options->fuse = options->no_fuse = false;
     if (!take_flags(argc, argv, options)) return false;
@@ -367,7 +366,8 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (!options_inputs_merge(options, &filed)) return false;
     options->told = options->help || options->version || options->devices || options->list ||
                     options->man || options->completion;
-    if (options->told) return true; // whatever else was typed: that may be why
+    if (options->told)
+        return true; // even if other flags are wrong, since the user may need the help
     take_models(argc, argv, options);
     if (options->n_models == 0) options->n_models = filed.n_models;
     options->model = options->models[0];

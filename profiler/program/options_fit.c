@@ -1,5 +1,5 @@
-// options_fit.c -- whether what was asked for fits together; what does not is named, with a way
-// out. Not here: files, of which one may be another (options_files.c).
+// options_fit.c -- checks that the options fit together; refuses those that do not, with a hint.
+// Not here: files that may be the same (options_files.c).
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -15,7 +15,7 @@ static bool something_runs(const Options *options) {
            options_refuse(options, "--%s: nothing runs on the meta device; --device cpu", flag);
 }
 
-// Which key that is depends on how many networks there are.
+// Resolves --sort; its keys depend on whether there are several networks.
 static bool sorts(Options *options) {
     const char *key = options->sort;
     bool several = options->n_models > 1, found = !key;
@@ -45,7 +45,7 @@ static bool trains(const Options *options) {
                                    options->generate ? "generate" : "inference");
 }
 
-// What is said of the rate, and says nothing: of no training, or of one that it does not change in.
+// Refuses learning-rate flags without effect: no training, or a constant rate.
 static bool schedule_makes_sense(const Options *options) {
     const RateOptions *rate = &options->rate;
     bool constant = rate->kind == SCHEDULE_CONSTANT;
@@ -65,7 +65,7 @@ static bool schedule_makes_sense(const Options *options) {
     return true;
 }
 
-// By the published ceilings of a machine, in the precision that they are of.
+// Takes the precision of a named machine's published ceilings.
 static bool fits_peaks(Options *options) {
     const KnownMachine *known = machine_known(options->peaks);
     if (!known) return true;
@@ -82,7 +82,7 @@ static bool fits_peaks(Options *options) {
     return true;
 }
 
-// Nothing computes with fewer bits than float32 has.
+// No device computes with fewer bits than float32, so lower precisions are only counted.
 static bool counts_as(const Options *options) {
     const char *brief = precision_brief(options->precision);
     if (options->precision == PRECISION_FLOAT32) return true;
@@ -96,7 +96,7 @@ static bool counts_as(const Options *options) {
     return true;
 }
 
-// A training is what is kept, gone on with, or stopped.
+// --checkpoint, --resume and --steps need a training.
 static bool keeps_what_there_is(const Options *options) {
     const char *flag = options->checkpoint  ? "checkpoint"
                        : options->resume    ? "resume"
@@ -111,7 +111,7 @@ static bool draws_what_there_is(const Options *options) {
            options_refuse(options, "--svg loss needs --epochs N, which trains");
 }
 
-// Of texts that are written.
+// Flags about written text need something that writes.
 static bool has_words(const Options *options) {
     if (options->prompt && options->epochs == 0)
         return options_refuse(options,

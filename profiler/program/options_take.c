@@ -1,5 +1,5 @@
-// options_take.c -- how each flag takes its argument. Not here: which there are (options_table.c),
-// and whether they fit together (options_fit.c).
+// options_take.c -- parses the argument of each flag. Not here: the table of flags
+// (options_table.c), checks that they fit together (options_fit.c).
 #include "profiler/program/options_table.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool refuse(const Options *options, const Flag *flag, const char *text,
     return options_refuse(options, "--%s %s: expected %s", flag->name, text, expected);
 }
 
-// Which of the flag's values it is; below 0, after a line on it: none.
+// The index of the text among the flag's values; below 0, after an error line, if it is none.
 static int value_at(const Options *options, const Flag *flag, const char *text) {
     char names[600] = "";
     const char *value;
@@ -84,7 +84,7 @@ bool take_layers(Options *options, const Flag *flag, const char *text) {
     return n >= 2 || refuse(options, flag, text, "an input and an output size, as 784,10");
 }
 
-// "none" is the first.
+// The first value is "none".
 bool take_activation(Options *options, const Flag *flag, const char *text) {
     int at = value_at(options, flag, text);
     options->activation = at > 0 ? op_activation_at(at - 1) : NULL;
@@ -94,7 +94,7 @@ bool take_activation(Options *options, const Flag *flag, const char *text) {
 bool take_learning_rate(Options *options, const Flag *flag, const char *text) {
     char *end;
     double value = strtod(text, &end);
-    bool usable = (float)value > 0.0f && isfinite((float)value); // as the steps will use it
+    bool usable = (float)value > 0.0f && isfinite((float)value); // the steps use it as a float
     if (end == text || *end || !usable)
         return refuse(options, flag, text, "a number above 0 that a float can hold, as 0.001");
     options->rate.base = value;
@@ -181,7 +181,7 @@ bool take_text(Options *options, const Flag *flag, const char *text) {
 bool take_read(Options *options, const Flag *flag, const char *text) {
     return take_text(options, flag, strcmp(text, "-") == 0 ? "/dev/stdin" : text);
 }
-// "FILE": the roofline; "memory=FILE". What is no word before a '=' is of the file's name.
+// "FILE" is for the roofline; or "memory=FILE". Without a word before '=', all is the file's name.
 bool take_svg(Options *options, const Flag *flag, const char *text) {
     size_t length = strcspn(text, "=/.");
     char kind[64];
@@ -198,7 +198,8 @@ bool take_against(Options *options, const Flag *flag, const char *text) {
     return text[strspn(text, " ")] ||
            refuse(options, flag, text, "flags, as '--batch 128', or a network");
 }
-// Of profile_model what the network makes of its input, unless it is a folder, or ends as one.
+// A folder for all files; for profile_model, a file for the network's output, unless the text is a
+// folder or ends in '/'.
 bool take_output(Options *options, const Flag *flag, const char *text) {
     struct stat about;
     size_t length = strlen(text);
@@ -209,7 +210,7 @@ bool take_output(Options *options, const Flag *flag, const char *text) {
     bool is_name = text[0] && !(folder && strcmp(text, "-") == 0);
     return is_name || refuse(options, flag, text, "a folder, for all files at once");
 }
-// More of them add up.
+// Repeated flags add their limits.
 bool take_threshold(Options *options, const Flag *flag, const char *text) {
     (void)flag;
     if (!threshold_parse(text, &options->thresholds)) return true;
@@ -226,14 +227,14 @@ bool take_sweep(Options *options, const Flag *flag, const char *text) {
     error_clear();
     return false;
 }
-// It was taken before all others (options_file.c), but for one who asks for help.
+// Its file was read before all other flags (options_file.c), unless help is asked for.
 bool take_config(Options *options, const Flag *flag, const char *text) {
     return !options->config || strcmp(options->config, text) == 0 ||
            refuse(options, flag, text, "one file only");
 }
 static const char *peak_name(const void *flag, int i) { return ((const Flag *)flag)->value(i); }
 
-// "none": then there are no verdicts. A machine's name may be in any case, unless a file has it.
+// "none" means no verdicts. Names of machines ignore case, unless a file has that name.
 bool take_peaks(Options *options, const Flag *flag, const char *text) {
     const char *name, *nearest = nearest_name(text, peak_name, flag);
     options->no_peaks = strcasecmp(text, "none") == 0 && access(text, F_OK) != 0;
@@ -254,7 +255,7 @@ bool take_switch(Options *options, const Flag *flag, const char *text) {
     return true;
 }
 
-// Of --train and --inference the last one counts.
+// The last one of --train and --inference counts.
 bool take_kind(Options *options, const Flag *flag, const char *text) {
     (void)text;
     options->train = strcmp(flag->name, "train") == 0;
@@ -307,7 +308,7 @@ typedef struct UnitOfText {
     double value;
 } UnitOfText;
 
-// "500MB": a number above 0 and a unit; 0 where it is none.
+// Reads a number above 0 and a unit, as in "500MB"; returns 0 if it is not one.
 static double read_amount(const char *text, const UnitOfText *units) {
     char *unit;
     double value = strtod(text, &unit);
@@ -323,7 +324,7 @@ bool take_size(Options *options, const Flag *flag, const char *text) {
                                        {"KiB", 1024},   {"MiB", 1048576}, {"GiB", 0x1p30},
                                        {"TiB", 0x1p40}, {NULL, 0}};
     double bytes = read_amount(text, units);
-    if (!(bytes >= 1.0 && bytes <= 0x1p60)) // what budget.h takes
+    if (!(bytes >= 1.0 && bytes <= 0x1p60)) // the range of budget.h
         return refuse(options, flag, text, "a size as 500MB, 1.5GiB or 4096");
     *(int64_t *)(void *)((char *)options + flag->offset) = (int64_t)bytes;
     return true;

@@ -1,5 +1,5 @@
-// program.c -- what a program does from its first argument to its exit status; what each part of it
-// is stands in the files beside it, and what it profiles in the program's own.
+// program.c -- the course of a program from its arguments to its exit status. Not here: the parts
+// (the other files here), the subject of the profile (the program's own file).
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -20,12 +20,12 @@
 #include "tensor/plugin.h"
 #include "tensor/version.h"
 
-enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: the answer is no
+enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 3 }; // 1: a check failed
 enum { LEAST_STACK = 1 << 19 };             // bytes
 
 static int fail(const ProgramKind *kind) {
     fprintf(stderr, "%s: ", kind->line.name);
-    text_print_plain(error_message(), stderr); // a name in it may hold what moves a cursor
+    text_print_plain(error_message(), stderr); // a name in it may hold escape sequences
     fputc('\n', stderr);
     switch (error_status()) {
     case STATUS_IO:
@@ -44,9 +44,8 @@ static int fail(const ProgramKind *kind) {
     }
 }
 
-// To be typed again: what a shell would take apart is quoted. Within quotes it reads nothing but
-// their end, so that a quote in the word stands between two of them.
-// Yours to memory_free.
+// The command in a form that can be typed again, with special words in single quotes; a quote
+// inside a word ends the quoting and is escaped. The caller memory_frees it.
 static char *command_line_new(int argc, char **argv) {
     size_t size = 1;
     for (int i = 0; i < argc; i++) size += 4 * strlen(argv[i]) + 3;
@@ -61,14 +60,14 @@ static char *command_line_new(int argc, char **argv) {
     return text;
 }
 
-// 0, or the errno of the first write that failed: a later success would hide it.
+// Returns 0, or the errno of the first failed write, which a later success would hide.
 static int flush_output(void) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
     return errno ? errno : EIO;
 }
 
-// One line where prediction and execution differ, or where an op has no cost and --strict is given.
+// Prints one line if prediction and execution differ, or if an op has no cost under --strict.
 int program_verdict(const Program *program) {
     const Profile *profile = &program->profile;
     const char *name = program->kind->line.name;
@@ -78,12 +77,12 @@ int program_verdict(const Program *program) {
         return EXIT_FAILURE;
     }
     const Options *options = program->options;
-    bool told = program->report && !options_ask(options); // by the report
+    bool told = program->report && !options_ask(options); // the report has said it
     if (program->failed && options_choose_recompute(options) && !told)
         fprintf(stderr, "%s: --recompute auto: the lowest peak found is %s, and the budget %s\n",
                 name, text_bytes_si(profile->measured.peak.total).s,
                 text_bytes_si(options->memory_budget).s);
-    if (program->failed) return EXIT_FAILURE; // the answer has said why
+    if (program->failed) return EXIT_FAILURE; // the answer has given the reason
     if (!options->strict || profile->n_uncounted == 0) return EXIT_SUCCESS;
     fprintf(stderr, "%s: --strict: op %s of %s has no cost, so the totals lack it\n", name,
             profile->uncounted[0], profile->model);
@@ -100,7 +99,7 @@ static void print_untrained(const Program *program) {
                program_is_stopped() ? "" : " --data takes others.");
 }
 
-// Layers that could not be chosen are told, too.
+// Also names the number of layers that could not be chosen.
 static void print_refused(const Program *program) {
     int64_t refused = program->choice.refused;
     if (program->report && refused > 0)
@@ -108,11 +107,11 @@ static void print_refused(const Program *program) {
                refused == 1 ? "" : "s", refused == 1 ? "was" : "were");
 }
 
-// Profile, report or answer, train, and write the files last: of a training that failed the JSON
-// says why.
+// Profiles, reports or answers, trains, and writes the files last: the JSON has the reason of a
+// failed training.
 static Status work(Program *program, int *output_error) {
     const Options *options = program->options;
-    // What cannot be read or written is told before the work, not after it.
+    // Unreadable or unwritable files are reported before the work, not after it.
     Status status = program->kind->find(program);
     if (!status) status = program_load(program);
     if (!status) status = program_check_files(options);
@@ -160,7 +159,7 @@ static void print_devices(void) {
                states[i].reason);
 }
 
-typedef struct Typed { // what was typed, as one line and in words; getopt reorders the latter
+typedef struct Typed { // the typed command, as one line and in words; getopt reorders argv
     char *command, **words;
 } Typed;
 
@@ -195,7 +194,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
                        .arguments = typed->words,
                        .thresholds = options->thresholds,
                        .report = !options->quiet && !options_take_output(options)};
-    const char *term = getenv("TERM"); // one that cannot erase a line gets no progress
+    const char *term = getenv("TERM"); // a terminal that cannot erase a line gets no progress
     program.terminal =
         !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     program.training.test_accuracy = program.training.held_out_loss = (double)NAN;
@@ -214,7 +213,7 @@ static int profile_and_train(const ProgramKind *kind, const Options *options, co
     tensor_free(program.x);
     tensor_free(program.labels);
     layer_free(program.model);
-    onnx_model_free(&program.onnx); // the profile borrowed from it
+    onnx_model_free(&program.onnx); // after the profile, which borrows from it
     dataset_free(&program.images.train);
     dataset_free(&program.images.test);
     corpus_free(&program.texts.train);
@@ -226,8 +225,8 @@ static bool same_text(const char *one, const char *other) {
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-// What another command may not say: it changes nothing that is measured. NULL: it says no such
-// thing.
+// A flag of another command that cannot be compared, since it changes nothing that is measured.
+// NULL: there is none.
 static const char *idle_flag(const Options *own, const Options *other) {
     const struct {
         const char *name;
@@ -255,7 +254,7 @@ static const char *kind_name(const Options *options) {
     return options->inference ? "inference" : "a training step";
 }
 
-// Another command's mistakes are told before this one's runs: 0, or the exit status after a line.
+// Reports another command's mistakes before any run: returns 0, or the exit status after a line.
 static int misunderstood(const ProgramKind *kind, const Options *own, const char *other,
                          char *const typed[]) {
     char *text, **words = program_other_words(own, other, typed, &text);
@@ -299,8 +298,8 @@ static int misunderstood_others(const ProgramKind *kind, const Options *options,
     return code;
 }
 
-// Where memory is short, OpenBLAS's own threads ask for it for ever, and exit() waits for them:
-// hence the look before, and _exit.
+// If memory is short, OpenBLAS's threads request it forever, and exit() waits for them: so this
+// checks first, and calls _exit.
 static void need_room(const ProgramKind *kind) {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_STACK) {
@@ -320,7 +319,7 @@ static void need_room(const ProgramKind *kind) {
 int program_main(int argc, char **argv, const ProgramKind *kind) {
     need_room(kind);
     ProgramRole role = program_role();
-    signal(SIGPIPE, SIG_IGN); // a reader that has had enough is no reason to lose the JSON
+    signal(SIGPIPE, SIG_IGN); // a reader that closes early must not lose the JSON
     Options options;
     Typed typed;
     if (!typed_make(argc, argv, &typed)) return fail(kind);
@@ -345,12 +344,12 @@ int program_main(int argc, char **argv, const ProgramKind *kind) {
     if (!options.told) code = profile_and_train(kind, &options, &typed, &output_error);
     typed_free(&typed);
     context_release_thread();
-    // Of a file its writer has checked.
+    // A file on standard output was checked by its writer.
     if (output_error == 0 && !options_take_output(&options)) output_error = flush_output();
     options_free(&options);
     code = program_stop_code(code);
     if (output_error == 0 || output_error == EPIPE || code > EXIT_FAILURE)
-        return code; // a reader that has had enough is no failure of ours
+        return code; // a reader that closes early is no failure
     fprintf(stderr, "%s: standard output: %s\n", kind->line.name, strerror(output_error));
     return EXIT_UNUSABLE;
 }

@@ -1,5 +1,5 @@
-// program_text.c -- the text that a program trains on, and what a model has learnt of it: its loss
-// on what was held out beside that of a table of pairs, the curve of its losses, a sample.
+// program_text.c -- the text that a program trains on, and the results of a training on it: the
+// loss on held-out text beside that of a table of pairs, the loss curve, a sample.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tensor/memory.h"
 
 enum { DRAWN_CHARACTERS = 200000, HELD_OUT_PART = 10, WIDTH = 76 };
-static const double sample_temperature = 0.8; // where nobody says
+static const double sample_temperature = 0.8; // default
 
 // ---- the text ----------------------------------------------------------------------------------
 bool program_takes_text(const Subject *subject) {
@@ -33,7 +33,7 @@ static Status check_fit(const Subject *subject, const Corpus *text) {
                      text->name, (long long)text->count, (long long)tokens);
 }
 
-// Every character that a sample is to begin with must be one that the model learns.
+// The model must know every character of the prompt.
 static Status check_prompt(const char *prompt, const Corpus *text) {
     for (const char *at = prompt; at && *at; at++)
         if (corpus_id(text, (uint8_t)*at) < 0)
@@ -44,7 +44,7 @@ static Status check_prompt(const char *prompt, const Corpus *text) {
     return STATUS_OK;
 }
 
-// A network of characters is made for those that there are.
+// A character network's vocabulary is that of the text.
 static void take_vocabulary(Subject *subject, const Corpus *text) {
     if (!subject->network || !subject->network->of_characters) return;
     subject->vocabulary = text->vocabulary;
@@ -99,7 +99,7 @@ typedef struct Sampling {
 } Sampling;
 
 static int64_t sample_length(const Program *program) {
-    enum { CHARACTERS = 200 }; // where nobody says
+    enum { CHARACTERS = 200 }; // default
     return program->options->sample < 0 ? CHARACTERS : program->options->sample;
 }
 
@@ -110,7 +110,7 @@ static void show_sampling(void *argument, int64_t made) {
                   (long long)sample_length(sampling->program));
 }
 
-// Within the report's width, and nothing but what prints.
+// Wraps at the report's width, and replaces unprintable bytes.
 static void print_characters(const char *text) {
     int column = 0;
     while (*text) {
@@ -126,8 +126,8 @@ static void print_characters(const char *text) {
     printf("\n");
 }
 
-// What it begins with, which is no part of it: the end of a line, or, where there are none, what
-// was held out; or the prompt, which is.
+// Writes the first ids and returns their number: the prompt, which is part of the sample, or else a
+// line end, or the first held-out id if the text has no line end, which is not part of it.
 static int64_t begin_sample(const Program *program, int64_t *ids) {
     const Corpus *known = &program->texts.train;
     const char *prompt = program->options->prompt;
@@ -138,7 +138,7 @@ static int64_t begin_sample(const Program *program, int64_t *ids) {
     return given;
 }
 
-// What the ids stand for; of a model that knows more: ?
+// Converts ids to characters; 0x7f, printed as '?', for ids beyond the text's vocabulary.
 static void spell(const Corpus *known, const int64_t *ids, int64_t count, char *text) {
     for (int64_t i = 0; i < count; i++)
         text[i] = ids[i] < known->vocabulary ? (char)known->symbols[ids[i]] : '\x7f';

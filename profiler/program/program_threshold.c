@@ -1,5 +1,5 @@
-// program_threshold.c -- --threshold and --junit: limits are judged, told, and written for a CI.
-// Not here: what may be limited (compare/threshold.h).
+// program_threshold.c -- --threshold and --junit: judges limits, prints them, writes them for a CI.
+// Not here: the kinds of limits (compare/threshold.h).
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void case_at(const void *program, int i, JunitCase *one) {
              told ? "" : "cannot be told: ", threshold->found);
 }
 
-// Of those that do not hold one line is enough where nobody reads a report.
+// Without a report, prints one line on the first limit that does not hold.
 static void complain(const Program *program) {
     for (int i = 0; i < program->thresholds.n; i++) {
         const Threshold *threshold = &program->thresholds.at[i];
@@ -37,7 +37,7 @@ static void complain(const Program *program) {
     }
 }
 
-// Of a run of a workflow each that does not hold, where who reviews the change sees it.
+// In a workflow run, annotates each limit that does not hold, for the reviewer of the change.
 static void annotate(const Options *options, const ThresholdList *list) {
     for (int i = 0; i < list->n; i++) {
         const Threshold *threshold = &list->at[i];

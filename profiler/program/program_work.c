@@ -1,5 +1,5 @@
-// program_work.c -- the command as what it measures: so that points of a sweep, or lines of a
-// history, are of the same work. Not here: what was typed to the letter (Program.command).
+// program_work.c -- the command reduced to what it measures, to match points of a sweep or lines of
+// a history by their work. Not here: the command as typed (Program.command).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "profiler/program/program.h"
 #include "tensor/memory.h"
 
-// What only says where results go, or which of them is best.
+// True for flags that only direct results or choose among them.
 static bool is_idle(const Flag *flag) {
     static const char *const others[] = {"quiet", "threshold", "max-latency", "max-memory",
                                          "trend"};
@@ -19,7 +19,7 @@ static bool is_idle(const Flag *flag) {
     return idle;
 }
 
-// The flag that a word is, whole or as far as it tells (getopt_long takes both); NULL: none.
+// The flag that a word names, in full or by a prefix, as in getopt_long; NULL: none.
 static const Flag *flag_of(const char *word, unsigned program) {
     const Flag *found = NULL;
     size_t length = strcspn(word, "=");
@@ -33,7 +33,7 @@ static const Flag *flag_of(const char *word, unsigned program) {
     return found;
 }
 
-// "; c.cfg 123 bytes of 1790000000.123": what a file holds is not in its name.
+// "; c.cfg 123 bytes of 1790000000.123": size and time stand for the file's content.
 static void add_file(const char *path, FILE *text) {
     struct stat about;
     if (path && stat(path, &about) == 0 && S_ISREG(about.st_mode))
