@@ -16,10 +16,9 @@ void page_table_begin(const PageTable *table, WholeFile *file);
 void page_table_end(WholeFile *file);
 // A row's cells; the first holds the row's name. id NULL: none
 void page_row_begin(const char *id, const char *name, WholeFile *file);
-void page_cell(const char *text, WholeFile *file);   // a word
-void page_number(const char *text, WholeFile *file); // aligned right
-void page_bar(double share, const char *text,
-              WholeFile *file); // a bar and its label
+void page_cell(const char *text, WholeFile *file);              // a word
+void page_number(const char *text, WholeFile *file);            // aligned right
+void page_bar(double share, const char *text, WholeFile *file); // a bar and its label
 void page_row_end(WholeFile *file);
 
 // page_tables.c: layers with their evidence; operators; memory at the peak; differences; a sweep.

@@ -1,5 +1,5 @@
-// options_file.c -- options from a file (--config): one a line, "batch = 256" or, of a switch,
-// "quiet"; "#" begins a comment. They are taken before those that are typed, whose word counts.
+// options_file.c -- options from a file (--config), one per line: "batch = 256", or "quiet" for a
+// switch; "#" begins a comment. They are taken before the typed options, which override them.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-// ---- which -------------------------------------------------------------------------------------
-// "--config", as getopt_long takes it: down to "--conf", with the value in it or behind it.
+// ---- its name ----------------------------------------------------------------------------------
+// The value of --config, after its '=' or in the next word; getopt_long accepts "--conf", too.
 static const char *value_in(const char *word, const char *next) {
     size_t length = strcspn(word, "=");
     if (length < strlen("--conf") || strncmp(word, "--config", length) != 0) return NULL;
@@ -46,7 +46,7 @@ static bool take_network(Options *options, const char *name) {
 }
 
 static bool take(Options *options, const char *key, const char *value) {
-    if (strncmp(key, "--", 2) == 0) key += 2; // as it is typed
+    if (strncmp(key, "--", 2) == 0) key += 2; // dashes are allowed, as on the command line
     if (options->line->argument && strcmp(key, "model") == 0) return take_network(options, value);
     const Flag *flag = options_flag(options, key);
     if (!value && strpbrk(key, " \t"))
@@ -64,7 +64,7 @@ static bool take(Options *options, const char *key, const char *value) {
 
 static bool take_line(Options *options, char *line) {
     for (char *at = strchr(line, '#'); at; at = strchr(at + 1, '#'))
-        if (at == line || strchr(" \t", at[-1])) *at = '\0'; // else a part of a name
+        if (at == line || strchr(" \t", at[-1])) *at = '\0'; // else it is part of a name
     char *key = trimmed(line), *sign = strchr(key, '=');
     if (!key[0]) return true;
     if (sign) *sign = '\0';

@@ -1,5 +1,5 @@
-// options_files.c -- the files that flags read and write: no two write one, and none that is read
-// is lost. Not here: whether they can be written (program_files.c).
+// options_files.c -- the files that flags read and write: no file is written twice, and no input is
+// overwritten. Not here: checks that files can be written (program_files.c).
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "profiler/program/options_table.h"
 
-// A file, whatever way leads to it: where it lies, and its name, which need not be there yet.
+// True if two paths have the same folder and file name; the file need not exist yet.
 static bool same_place(const char *one, const char *other) {
     const char *paths[] = {one, other}, *names[2];
     struct stat folders[2];
@@ -15,7 +15,7 @@ static bool same_place(const char *one, const char *other) {
         const char *slash = strrchr(paths[i], '/');
         char folder[PATH_MAX];
         names[i] = slash ? slash + 1 : paths[i];
-        int length = slash ? (int)(slash - paths[i]) + 1 : 0; // with it: "/"
+        int length = slash ? (int)(slash - paths[i]) + 1 : 0; // including the slash
         if (snprintf(folder, sizeof(folder), "%.*s.", length, paths[i]) >= (int)sizeof(folder) ||
             stat(folder, &folders[i]) != 0)
             return false;
@@ -31,7 +31,7 @@ static bool same_file(const char *one, const char *other) {
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// No output may replace a file that is read, but for a checkpoint: it may replace the one resumed.
+// No output may replace an input file, except that a checkpoint may replace the resumed one.
 static bool is_read(const Options *options, const char *path, bool checkpoint) {
     const char *others[] = {options->peaks, options->data, options->config, options->compare,
                             checkpoint ? NULL : options->resume};

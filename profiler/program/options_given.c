@@ -1,5 +1,5 @@
-// options_given.c -- which flags were given, by what the table says of them: asked by all that says
-// what fits together. Not here: those rules (options_fit.c, options_several.c).
+// options_given.c -- finds the given flags, by name or by their kinds in the table, for the checks
+// that options fit together. Not here: those checks (options_fit.c, options_several.c).
 #include <string.h>
 
 #include "profiler/program/options_table.h"
@@ -24,7 +24,7 @@ bool options_has(const Options *options, const char *name) {
     return flag && options_gives(options, flag);
 }
 
-// The table speaks of all that a flag may be; of these two the value says more.
+// The table covers all uses of a flag; for --svg and --output, the value decides.
 static unsigned what_it_is(const Options *options, const Flag *flag) {
     bool counted = flag->take == take_svg && !options_draw(options, ~(1U << PAGE_MEMORY));
     bool folder = flag->take == take_output && !options->output;

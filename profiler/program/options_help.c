@@ -1,4 +1,4 @@
-// options_help.c -- what --help prints: a first page, from the table that parses the flags, and the
+// options_help.c -- prints --help: a first page, from the table that parses the flags, and the
 // topics.
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void print_flag(const Flag *flag) {
     printf("  %-22s %s\n", left, flag->help);
 }
 
-// At most 24 lines: it fits into a terminal.
+// Prints at most 24 lines, to fit a terminal.
 static void print_first_page(const ProgramLine *line) {
     for (int i = 0; i < 3; i++) printf("./%s %s\n", line->name, line->examples[i]);
     printf("\n%s\n\n", line->about);
@@ -145,7 +145,7 @@ static void print_thresholds(const ProgramLine *line) {
            "Of layers beside a base none is to be seen beyond the limit.\n");
 }
 
-// Of the flags: one topic, or all. False: it is another.
+// Prints the flags of one topic, or of all. False if it is no topic of flags.
 static bool print_flags(const ProgramLine *line, const char *topic) {
     bool all = strcmp(topic, "all") == 0;
     if (all) print_all(line);

@@ -1,5 +1,5 @@
-// options_inputs.c -- --input and --size: what is told of a file's inputs, one or many; the last
-// one of a name counts. Not here: whether the file has such inputs (program_onnx.c).
+// options_inputs.c -- --input and --size: collects the values for a file's inputs; the last one of
+// a name counts. Not here: matching them with the file's inputs (program_onnx.c).
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ const char *options_input_value(const char *text) {
     return sign && sign > text && access(text, F_OK) != 0 ? sign + 1 : text;
 }
 
-// Puts a text in the place of the one with the same name (its first `length` characters, with the
-// "="), else at the end.
+// Replaces the text with the same name (its first `length` characters, including the "="), or
+// appends the text.
 static bool take_last(const char *text, size_t length, const char *list[], int *n, int most) {
     int at = 0;
     while (at < *n && !(length > 0 && strncmp(list[at], text, length) == 0)) at++;
@@ -32,7 +32,7 @@ static bool add_input(Options *options, const char *text) {
                           OPTIONS_MAX_INPUTS);
 }
 
-// Files that are told by their places are replaced all together, as names are one by one.
+// Typed inputs without a name replace all those of the file; named ones replace singly.
 bool options_inputs_merge(Options *options, const Options *filed) {
     const Options typed = *options;
     bool by_place = false, fits = true;

@@ -6,7 +6,7 @@
 #include "profiler/program/options_table.h"
 #include "tensor/version.h"
 
-// Dashes and backslashes as they are typed; lines of help as one.
+// Escapes dashes and backslashes, and joins lines.
 static void print_text(const char *text) {
     if (*text == '.' || *text == '\'') printf("\\&");
     for (; *text; text++) {
@@ -16,7 +16,7 @@ static void print_text(const char *text) {
     }
 }
 
-static void print_lines(const char *text) { // each by itself
+static void print_lines(const char *text) { // keeps the line breaks
     printf(".nf\n");
     for (size_t length; *text; text += length + (text[length] == '\n')) {
         char line[128];
@@ -36,7 +36,7 @@ static void print_flag(const Flag *flag) {
     printf("\n");
     print_text(flag->help);
     printf("\n");
-    if (!flag->value || strstr(flag->help, flag->value(0))) return; // it names them
+    if (!flag->value || strstr(flag->help, flag->value(0))) return; // the help names them
     const char *value;
     printf(".br\nOne of ");
     for (int i = 0; (value = flag->value(i)); i++) {

@@ -1,5 +1,5 @@
-// options_script.c -- what shells need to complete a command line, from the table of flags: names
-// of flags and networks, values that have names, and files.
+// options_script.c -- completion scripts for shells, from the table of flags: names of flags and
+// networks, named values, and files.
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void print_words(const char *(*word)(int i)) {
 }
 
 // ---- bash --------------------------------------------------------------------------------------
-// Both "--device c" and "--device=c", which bash splits at the sign.
+// Completes both "--device c" and "--device=c", which bash splits at the '='.
 static const char bash_begin[] =
     "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} names= files=\n"
     "    if [[ $word == = ]]; then word=\n"
@@ -47,7 +47,7 @@ static void print_bash_flag(const Flag *flag) {
     printf("%s;;\n", takes_file(flag) ? "files=1 " : "");
 }
 
-// Of these nobody knows what comes next.
+// Lists the flags whose values cannot be completed.
 static void print_bash_unknown(const Options *options) {
     const char *between = "    ";
     for (int i = 0; i < options_flag_count; i++) {
@@ -80,7 +80,7 @@ static void print_bash(const Options *options) {
 }
 
 // ---- zsh ---------------------------------------------------------------------------------------
-// In single quotes and brackets; lines of help as one.
+// Escapes text for single quotes and brackets, and joins its lines.
 static void print_zsh_text(const char *text) {
     for (; *text; text++) {
         if (*text == '\n') text += 1 + strspn(text + 1, " "), putchar(' ');
@@ -92,7 +92,7 @@ static void print_zsh_text(const char *text) {
 
 static bool has_both(const Flag *flag) { return flag->value && takes_file(flag); }
 
-// Names or files, by a function: what stands in _arguments' lines is parsed once more.
+// Prints a function that completes names or files, since _arguments would parse its lines again.
 static void print_zsh_names_or_files(const ProgramLine *line, const char *of,
                                      const char *(*name)(int i)) {
     printf("_%s_%s() {\n    _alternative 'names:%s:(", line->name, of, of);

@@ -1,5 +1,5 @@
-// options_several.c -- what goes together where more than one profile is asked for: several
-// networks, a comparison, a sweep; limits, which may be beside another; and what all open as.
+// options_several.c -- checks for options about more than one profile: several networks, a
+// comparison, a sweep, limits; and the default kind, inference or training.
 #include "profiler/program/options_table.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ bool options_is_onnx(const char *model) {
     return length > 5 && strcasecmp(model + length - 5, ".onnx") == 0;
 }
 
-// An ONNX file was exported for inference; everything else opens as a training step, and so does a
-// file where a flag is about training.
+// An ONNX file was exported for inference; everything else defaults to a training step, and so does
+// an ONNX file if a flag is about training.
 bool options_take_kind(Options *options) {
     const char *file = NULL, *other = NULL;
     for (int i = 0; i < options->n_models; i++)
@@ -102,7 +102,7 @@ bool options_sweep_makes_sense(const Options *options) {
 }
 
 // ---- limits ------------------------------------------------------------------------------------
-// Limits need something to be held against, and a file of them limits.
+// Relative limits need a base, and --junit needs limits.
 static bool limits(const Options *options) {
     const ThresholdList *list = &options->thresholds;
     const char *beside = options_beside(options);

@@ -1,10 +1,10 @@
-// options_table.c -- every flag in one table: its help, what takes its argument, and which values
-// it has where they have names. The order is that of the help.
+// options_table.c -- the table of all flags: help, parser of the argument, and named values, in the
+// order of the help.
 #include "profiler/program/options_table.h"
 #include "profiler/machine/machine_known.h"
 
-// ---- values that have names --------------------------------------------------------------------
-// Each NULL behind the last.
+// ---- named values ------------------------------------------------------------------------------
+// Each function returns NULL past the last.
 static const char *activation_value(int i) {
     const Op *op = i > 0 ? op_activation_at(i - 1) : NULL;
     return i == 0 ? "none" : op ? op->name : NULL;
@@ -30,7 +30,7 @@ static const char *peaks_value(int i) {
     return i == 0 ? "none" : known ? known->name : NULL;
 }
 static const char *undecided_value(int i) { return i == 0 ? "pass" : i == 1 ? "fail" : NULL; }
-// Of one network, and then those of several that are others.
+// Keys for one network, then the additional ones for several networks.
 static const char *sort_value(int i) {
     static const char *const names[] = {"order", "time",       "flops",  "bytes",
                                         "roof",  "parameters", "memory", NULL};
@@ -57,7 +57,14 @@ const FlagTopic flag_topics[] = {
 };
 const int flag_topic_count = (int)(sizeof(flag_topics) / sizeof(flag_topics[0]));
 
-enum { OF_MODEL, OF_TRAINING, OF_MEASURING, OF_QUESTIONS, OF_FILES, OF_OTHER }; // their places
+enum {
+    OF_MODEL,
+    OF_TRAINING,
+    OF_MEASURING,
+    OF_QUESTIONS,
+    OF_FILES,
+    OF_OTHER
+}; // indices in flag_topics
 const Flag options_flags[] = {
     {OF_MODEL, MLP, true, "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
      OTHER(take_layers)},

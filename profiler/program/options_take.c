@@ -198,8 +198,7 @@ bool take_against(Options *options, const Flag *flag, const char *text) {
     return text[strspn(text, " ")] ||
            refuse(options, flag, text, "flags, as '--batch 128', or a network");
 }
-// A folder for all files; for profile_model, a file for the network's output, unless the text is a
-// folder or ends in '/'.
+// A folder for all files. For profile_model, any other text is a file for the network's output.
 bool take_output(Options *options, const Flag *flag, const char *text) {
     struct stat about;
     size_t length = strlen(text);

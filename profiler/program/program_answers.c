@@ -1,5 +1,5 @@
-// program_answers.c -- what was asked instead of the report: each answer is another module's; here
-// they are put in order, and the work that some of them need is run.
+// program_answers.c -- the answers to questions asked instead of the report. Other modules print
+// them; this file orders them and runs the work that some need.
 #include <math.h>
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static void print_budget(const Program *program, const Budget *budget) {
                text_count(process).s, text_bytes_si(process - budget->measured_bytes).s);
 }
 
-// A model whose shapes are written into it takes its own batch, or none.
+// A model with fixed shapes takes only its own batch.
 static Status answer_fixed(Program *program) {
     int64_t limit = program->options->memory_budget, peak = program->profile.predicted.peak.total;
     print_budget_head(program);
@@ -97,7 +97,7 @@ static Status watch_steps(const Program *program, Optimizer *optimizer, LeakTest
     enum { WARMUP = 3, STEPS = 50 };
     Status status = STATUS_OK;
     for (int i = 0; i < WARMUP + STEPS && !status; i++) {
-        if (i == WARMUP) leak_start(test); // by then gradients and state are there
+        if (i == WARMUP) leak_start(test); // gradients and optimizer state exist by now
         status = program_step(program, optimizer, NULL);
         if (i >= WARMUP) leak_step(test);
     }
@@ -108,7 +108,7 @@ static Status watch_steps(const Program *program, Optimizer *optimizer, LeakTest
 static Status answer_leaks(Program *program) {
     enum { MOST_STEPS = 64 };
     OptimizerConfig config = program_optimizer(program->options);
-    config.learning_rate = 0.0f; // the same work, and the weights stay; running statistics do not
+    config.learning_rate = 0.0f; // keeps the weights; running statistics change
     LayerModes modes;
     if (layer_modes_save(program->model, &modes)) return error_status();
     Optimizer *optimizer = optimizer_new(program->model, config);
@@ -125,7 +125,7 @@ static Status answer_leaks(Program *program) {
     return status;
 }
 
-// ---- fewer bits ------------------------------------------------------------------------------
+// ---- shrinking -------------------------------------------------------------------------------
 typedef struct Shrinking {
     const Program *program;
     ProgressLine line;
@@ -174,7 +174,7 @@ static Status answer_weights(Program *program) { return weights_print(program->m
 
 static Status answer_shrink(Program *program) { return program_shrink(program, program->model); }
 
-// Of those whose own headings do not say it.
+// For answers whose own headings do not name the precision.
 static void print_precision(const Program *program) {
     const Options *options = program->options;
     bool bytes =
@@ -187,7 +187,7 @@ static void print_precision(const Program *program) {
 Status program_answer(Program *program) {
     const Options *options = program->options;
     bool budget = options->memory_budget > 0 && !options_choose_recompute(options);
-    bool trains = !program->training.absent; // then the trained weights are shown
+    bool trains = !program->training.absent; // if so, program_train shows the trained weights
     const struct {
         bool asked;
         Status (*answer)(Program *program);

@@ -1,10 +1,10 @@
-// program_batch.c -- the resident batch of a profile: any numbers of the input's shape, and labels
-// for the loss that fits the output.
+// program_batch.c -- the resident batch of a profile: arbitrary numbers of the input's shape, and
+// labels for the loss that fits the output.
 #include "layers/cost.h"
 #include "profiler/program/program.h"
 #include "tensor/memory.h"
 
-// i modulo `below`; yours to memory_free.
+// The numbers i modulo `below`; the caller memory_frees them.
 static int64_t *numbers_in_turn(int64_t count, int64_t below) {
     int64_t *numbers = memory_new((size_t)count * sizeof(int64_t));
     for (int64_t i = 0; numbers && i < count; i++) numbers[i] = i % below;
@@ -19,7 +19,7 @@ static Tensor *in_turn_new(Shape shape, int64_t below) {
     return tensor;
 }
 
-// A dry run finds it at no cost, in the mode of the profile (training or evaluation).
+// Finds the output's shape by a dry run in the mode of the profile (training or evaluation).
 static Status output_shape(const Program *program, Shape *shape) {
     Context *context = dry_run_begin(program->model);
     if (!context) return error_status();
@@ -34,8 +34,8 @@ static Status output_shape(const Program *program, Shape *shape) {
     return error_status();
 }
 
-// Rows of logits, one for each sample or token, are told apart; of anything else a step trains
-// towards numbers of its shape.
+// True if the output is rows of logits, one per sample or token, trained by cross-entropy; any
+// other output is trained towards numbers of its shape.
 static bool has_logits(const Program *program, Shape out) {
     int64_t last = out.ndim > 0 ? out.dims[out.ndim - 1] : 0;
     bool words = program->subject.vocabulary > 0 && last == program->subject.vocabulary;
@@ -49,7 +49,7 @@ Status program_batch_new(Program *program) {
     program->x = subject->is_onnx ? program_onnx_input_new(program) : NULL;
     if (error_pending()) return error_status();
     if (program->x)
-        shape = program->x->shape; // as it was told
+        shape = program->x->shape; // the given shape
     else if (subject->vocabulary > 0)
         program->x = in_turn_new(shape, subject->vocabulary);
     else

@@ -1,5 +1,5 @@
-// program_compare.c -- several networks: each is profiled as it would be alone, one after the
-// other, and gone before the next; what is left of it is its profile, a row of one table.
+// program_compare.c -- several networks: profiles each in turn as if it were alone, frees it before
+// the next, and prints their profiles as the rows of one table.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "profiler/program/program.h"
 #include "tensor/memory.h"
 
-typedef struct Entry { // one of them
-    Options options;   // the same but for the network
+typedef struct Entry { // one network
+    Options options;   // differ only in the network
     Program program;
 } Entry;
 
-// The network that a message is about is named at its beginning.
+// Puts the network's name at the start of the error message.
 static Status blame(const Entry *entry, Status status) {
     char message[600];
     const char *name = entry->options.model;
@@ -23,7 +23,7 @@ static Status blame(const Entry *entry, Status status) {
     return error_set(status, "%.60s: %s", name, message);
 }
 
-static void release(Program *program) { // but the profile
+static void release(Program *program) { // all but the profile
     tensor_free(program->x);
     tensor_free(program->labels);
     layer_free(program->model);
@@ -31,7 +31,7 @@ static void release(Program *program) { // but the profile
     program->model = NULL;
 }
 
-// All are found, and have room, before the first is profiled.
+// Finds all networks and checks their memory before the first is profiled.
 static Status find_each(const Program *program, Entry *entries) {
     Status status = STATUS_OK;
     int n = program->options->n_models;
@@ -65,7 +65,7 @@ static Status profile_each(Program *program, Entry *entries) {
     return status;
 }
 
-// A network's own; of a file without its folder; a text as it is.
+// A network's name; a file's name without its folder; a text unchanged.
 static const char *short_name(const Entry *entry) {
     const Subject *subject = &entry->program.subject;
     const char *folder = subject->file ? strrchr(subject->file, '/') : NULL;

@@ -1,5 +1,5 @@
-// program_data.c -- what a program trains on: images of a folder, or drawn; texts are
-// program_text.c's.
+// program_data.c -- the training data of a program: images from a folder, or generated. Not here:
+// texts (program_text.c).
 #include <math.h>
 #include <string.h>
 
@@ -10,14 +10,14 @@
 
 enum { TRAIN_DIGITS = 10000, TEST_DIGITS = 2000 };
 
-// One number a pixel: (784), or (1, 28, 28).
+// True if the input has one number per pixel: (784) or (1, 28, 28).
 static bool takes_pixels(const Subject *subject, int64_t rows, int64_t columns) {
     const Shape *s = &subject->sample;
     if (s->ndim == 1) return s->dims[0] == rows * columns;
     return s->ndim == 3 && s->dims[0] == 1 && s->dims[1] == rows && s->dims[2] == columns;
 }
 
-// What a model as text tells apart, by what it makes of a batch where nothing runs.
+// Finds the classes of a model given as text from its output shape on the meta device.
 static Status find_classes(Program *program) {
     Context *context = context_new();
     if (!context) return error_status();
@@ -53,7 +53,7 @@ static Status check_fit(const Subject *subject, const Dataset *data) {
                      subject->name);
 }
 
-// Says why there is nothing to train on, where there is not.
+// Sets the reason if there will be no training.
 static void find_absent(Program *program) {
     const Options *options = program->options;
     const Subject *subject = &program->subject;
@@ -70,7 +70,7 @@ static void find_absent(Program *program) {
         training->absent = "drawn digits have 784 pixels, 10 classes";
 }
 
-// Training that was asked for by name, and cannot be; what merely is the default is left out.
+// Fails if a flag asks for training that is impossible; default training is just left out.
 static Status refuse_absent(const Program *program) {
     const Options *options = program->options;
     const char *asked = options->checkpoint   ? "checkpoint"
@@ -87,7 +87,7 @@ static Status refuse_absent(const Program *program) {
 static Status load_images(Program *program) {
     const Options *options = program->options;
     Images *images = &program->images;
-    if (options->data) { // what cannot be read is told, whether it will be used or not
+    if (options->data) { // report unreadable data even if it is not used
         Status status =
             dataset_read_folder(options->data, &images->train, &images->test, &images->was_split);
         if (!status) status = check_fit(&program->subject, &images->train);
@@ -126,12 +126,14 @@ bool program_planes(const Program *program) { return program->subject.sample.ndi
 Loader *program_loader_new(const Program *program) {
     const Options *options = program->options;
     bool spare_core = context_current()->threads < pool_default_threads();
-    LoaderOptions load = {.batch = program->subject.batch,
-                          .shuffle = true,
-                          .scale = 1.0f,
-                          .seed = (uint64_t)options->seed,
-                          .prefetch = spare_core ? 2 : 0, // else it would only take turns with us
-                          .planes = program_planes(program)};
+    LoaderOptions load = {
+        .batch = program->subject.batch,
+        .shuffle = true,
+        .scale = 1.0f,
+        .seed = (uint64_t)options->seed,
+        .prefetch =
+            spare_core ? 2 : 0, // without a spare core, it would only compete with the training
+        .planes = program_planes(program)};
     return program->texts.train.count > 0
                ? corpus_loader_new(&program->texts.train, program->subject.sample.dims[0], load)
                : loader_new(&program->images.train, load);

@@ -1,6 +1,6 @@
-// program_diff.c -- --compare and --against: this command in fresh processes, beside a saved
-// profile or in turns with another command or another build, and what differs. Not here: what the
-// runs say of it (compare/).
+// program_diff.c -- --compare and --against: runs this command in fresh processes, beside a saved
+// profile or in turns with another command or build, and reports the differences. Not here: their
+// evaluation (compare/).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,37 +16,37 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-// A loop of 0.2 ms does not feel that others have the cores: so much of the time in which threads
-// wanted one they may have had, then and now, where the two were not measured in turns.
+// Other programs may have had at most this share of the time that threads wanted a core, on both
+// sides, if these were not measured in turns: the metronome's loop of 0.2 ms does not notice them.
 static const double busy = 0.1;
-// What is failed by, where nothing is said and times can be compared.
+// Default limits if times can be compared.
 static const char limits_unsaid[] = "latency:+5%,layer:*:+5%";
 
-typedef struct Side {    // what is compared with another
-    char **arguments;    // its command
-    const char *program; // that runs it; NULL: this one
-    char **documents;    // owned: of each of its runs
+typedef struct Side {    // one side of the comparison
+    char **arguments;    // the command's words
+    const char *program; // executable; NULL: this program
+    char **documents;    // owned: JSON of each run
     int64_t n;
 } Side;
 
 typedef struct Comparing {
     Program *program;
     const Options *options;
-    Side now, base;    // a file's has no documents
-    SavedProfile file; // else empty
-    int64_t all;       // runs that there may be
+    Side now, base;    // if the base is a file, it has no documents
+    SavedProfile file; // the base if it is a file; else empty
+    int64_t all;       // number of planned runs
     double begun;
 } Comparing;
 
 // ---- the other command -------------------------------------------------------------------------
-// "--batch 128", or "resnet34 --batch 2": where flags begin; "": there are none.
+// The part of "--batch 128" or "resnet34 --batch 2" that starts at the first flag; "": no flags.
 static char *flags_of(char *other) {
     char *flags = strncmp(other, "--", 2) == 0 ? other : strstr(other, " --");
     return flags ? flags : other + strlen(other);
 }
 
-// The value of an --input, which getopt_long takes down to "--inp": behind its '=' or in the next
-// word. NULL: the word is another.
+// The value of an --input, after its '=' or in the next word; getopt_long accepts prefixes down to
+// "--inp". NULL: the word is another flag.
 static const char *input_in(const char *word, const char *next) {
     size_t length = strcspn(word, "=");
     if (length < strlen("--inp") || strncmp(word, "--input", length) != 0) return NULL;
@@ -58,7 +58,7 @@ static bool is_by_place(const char *word, const char *next) {
     return value && options_input_value(value) == value;
 }
 
-// Files that are told by their places are replaced all together, as names are one by one.
+// New inputs without a name replace all previous ones without a name; named ones replace singly.
 static size_t drop_by_place(char *words[], size_t typed, size_t n) {
     bool others = false;
     size_t used = 0;
@@ -67,7 +67,7 @@ static size_t drop_by_place(char *words[], size_t typed, size_t n) {
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(words[i]);
         if (length > strlen("--a") && strncmp(words[i], "--against", length) == 0 && words[i + 1]) {
-            words[used++] = words[i++]; // its value belongs to the other command
+            words[used++] = words[i++]; // keep its value, which is the other command
             words[used++] = words[i];
             continue;
         }
@@ -80,7 +80,7 @@ static size_t drop_by_place(char *words[], size_t typed, size_t n) {
     return used;
 }
 
-// Flags stand behind what was typed, because the last word on one counts, but before a "--".
+// Adds the flags after the typed ones, because the last one counts, but before a "--".
 char **program_other_words(const Options *options, const char *other, char *const typed[],
                            char **text) {
     size_t n = 0, used = 0;
@@ -89,7 +89,7 @@ char **program_other_words(const Options *options, const char *other, char *cons
     char **words = memory_new((n + strlen(other) + 2) * sizeof(char *));
     if (!*text || !words) return words;
     char *flags = flags_of(*text), *rest = NULL, *model = flags > *text ? *text : NULL;
-    const char *old = model ? options->model : NULL; // or of no word, but of a file of options
+    const char *old = model ? options->model : NULL; // typed, or from a config file
     bool placed = false;
     if (*flags == ' ') *flags++ = '\0';
     size_t i = 0;
@@ -107,7 +107,7 @@ char **program_other_words(const Options *options, const char *other, char *cons
 }
 
 // ---- runs --------------------------------------------------------------------------------------
-// Else the base is a file.
+// True if both sides are measured now; else the base is a file.
 static bool in_turns(const Comparing *all) { return !all->options->compare; }
 
 static Status run_once(Comparing *all, Side *side) {
@@ -122,7 +122,7 @@ static Status run_once(Comparing *all, Side *side) {
     return status;
 }
 
-// Up to so many of each, in turns; who goes first changes, too.
+// Runs each side until it has `until` runs, in turns; the first side alternates.
 static Status run_until(Comparing *all, int64_t until) {
     all->all = (in_turns(all) ? 2 : 1) * until;
     for (int64_t i = all->now.n; i < until && !program_is_stopped(); i++) {
@@ -132,18 +132,18 @@ static Status run_until(Comparing *all, int64_t until) {
         if (error_pending()) break;
     }
     progress_clear(all->program);
-    if (program_is_stopped()) error_clear(); // of the process that was not waited for
+    if (program_is_stopped()) error_clear(); // the killed process has no result
     return error_status();
 }
 
-// ---- what they say -----------------------------------------------------------------------------
-typedef struct Told { // what the runs of each side say together
+// ---- their results -----------------------------------------------------------------------------
+typedef struct Told { // the combined results of each side's runs
     SavedProfile base, now;
-    ProfileDiff diff;  // of these two
-    char untimed[300]; // why times are not compared; "": they are
+    ProfileDiff diff;  // between `base` and `now`
+    char untimed[300]; // reason for not comparing times; "": they are compared
 } Told;
 
-// The first n runs of one side in one profile.
+// Merges the first n runs of one side into one profile.
 static Status gather(const Side *side, int64_t n, SavedProfile *saved) {
     *saved = (SavedProfile){0};
     if (n > side->n) n = side->n;
@@ -154,7 +154,7 @@ static Status gather(const Side *side, int64_t n, SavedProfile *saved) {
     return profile_take_runs(&saved->profile, side->documents + 1, (int)n - 1);
 }
 
-// A file's own profile is borrowed.
+// The profile of a base file is borrowed, and not freed here.
 static void told_free(const Comparing *all, Told *told) {
     profile_diff_free(&told->diff);
     if (in_turns(all)) saved_profile_free(&told->base);
@@ -162,7 +162,7 @@ static void told_free(const Comparing *all, Told *told) {
     *told = (Told){0};
 }
 
-// ---- whether they can be compared --------------------------------------------------------------
+// ---- comparability -----------------------------------------------------------------------------
 static Status check_alike(const Comparing *all, const SavedProfile *base, const SavedProfile *now) {
     const Options *options = all->options;
     DiffReason reason = profile_diff_reason(base, now);
@@ -176,11 +176,12 @@ static Status check_alike(const Comparing *all, const SavedProfile *base, const 
                                            : "whatever they are");
 }
 
-// The first run tells, before others are waited for.
+// Checks comparability with the first run, before the others start.
 static Status check_first(Comparing *all) {
     SavedProfile now;
     if (in_turns(all)) return STATUS_OK;
-    if (run_once(all, &all->now) && program_is_stopped()) error_clear(); // it was not waited for
+    if (run_once(all, &all->now) && program_is_stopped())
+        error_clear(); // the killed run has no result
     if (error_pending()) return error_status();
     Status status = gather(&all->now, 1, &now);
     if (!status) status = check_alike(all, &all->file, &now);
@@ -188,7 +189,7 @@ static Status check_first(Comparing *all) {
     return status;
 }
 
-// What others had of the cores, in the median of all runs.
+// Other programs' share of the cores, the median of all runs.
 static double others_of(const Profile *profile) {
     const Latency *sharing = latency_whole(&profile->metronome.sharing);
     return sharing->count > 0 ? 1.0 - 1.0 / sharing->statistics.median : profile->others_share;
@@ -244,7 +245,7 @@ static ThresholdSides sides_of(const Told *told) {
                             .untimed = told->untimed[0] != '\0'};
 }
 
-// Does anything seem to have changed, or not to hold, that more runs may tell?
+// True if more runs may decide a likely change or an undecided limit.
 static bool is_open(Comparing *all, const Told *told) {
     ThresholdList *list = &all->program->thresholds;
     const ThresholdSides sides = sides_of(told);
@@ -268,7 +269,7 @@ static Status measure(Comparing *all, Told *told) {
     return error_status();
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 static void say_build(const SavedProfile *base, const SavedProfile *now, char *text, size_t size) {
     const Environment *a = &base->environment, *b = &now->environment;
     text[0] = '\0';

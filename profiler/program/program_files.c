@@ -1,4 +1,4 @@
-// program_files.c -- the files that a program writes, and the steps that a trace shows.
+// program_files.c -- writes a program's output files, and runs the steps of a trace.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ Status program_check_files(const Options *options) {
         return error_set(STATUS_IO, "--output %s: %s", options->folder, strerror(errno));
     for (int i = 0; options_output(options, i, &path); i++)
         if (path && whole_file_check(path)) return error_status();
-    History history = {0}; // to what is none no line is added
+    History history = {0}; // read it to check that the file is a history
     struct stat about;
     bool there = options->history && stat(options->history, &about) == 0;
     Status status = STATUS_OK;
@@ -62,7 +62,7 @@ static Status next_batch(const Program *program, Loader *loader, Batch *batch) {
     return error_status();
 }
 
-// Forward and backward of one of the step's batches. *loss: of the last one, within its scope.
+// Forward and backward of one of the step's batches. *loss lives within the current scope.
 static Status run_batch(const Program *program, Loader *loader, Tensor **loss) {
     Batch batch;
     Status status = next_batch(program, loader, &batch);
@@ -74,7 +74,7 @@ static Status run_batch(const Program *program, Loader *loader, Tensor **loss) {
     return error_status();
 }
 
-// PyTorch's five lines, with scopes around those that are no layer.
+// PyTorch's five lines, with profile scopes around those that are not layers.
 Status program_step(const Program *program, Optimizer *optimizer, Loader *loader) {
     Scope *scope = NULL;
     Tensor *loss = NULL;
@@ -127,7 +127,7 @@ static Status write_trace(Program *program, const char *path) {
 }
 
 // ---- the outputs -------------------------------------------------------------------------------
-// Where output `i` goes: the first to what was asked for, "y.npy", the others beside it: "y.1.npy".
+// The path of output `i`: the given path for the first, "y.npy"; "y.1.npy" and so on for others.
 static char *output_path_new(const char *path, int i) {
     size_t length = strlen(path), stem = length, size = length + 16;
     if (i == 0) return memory_copy_string(path);
@@ -192,7 +192,7 @@ static Status write_each(const Program *program, Layer *model, const char *path)
     return error_status();
 }
 
-// When it is used: in evaluation mode.
+// Runs the model in evaluation mode.
 Status program_write_output(const Program *program, Layer *model) {
     const char *path = program->options->output;
     LayerModes modes;
@@ -209,7 +209,7 @@ Status program_write_output(const Program *program, Layer *model) {
     return status;
 }
 
-// Into a folder goes what there is: of its drawings, *drawn.
+// In a folder, drawings without data are skipped; *drawn: mask of the written ones.
 static Status write_drawings(const Options *options, const Page *page, unsigned *drawn) {
     Status status = STATUS_OK;
     *drawn = 0;
@@ -253,7 +253,7 @@ static Status write_pictures(const Program *program) {
 
 static Status add_to_history(const Program *program) {
     const char *path = program->options->history;
-    if (!path || program->profile.cut_short) return STATUS_OK; // that would be of less
+    if (!path || program->profile.cut_short) return STATUS_OK; // fewer steps would not compare
     char *work = program_series_new(program);
     Status status = work ? history_append(&program->profile, work, path) : error_status();
     memory_free(work);
@@ -262,10 +262,10 @@ static Status add_to_history(const Program *program) {
 
 Status program_write_files(Program *program, JsonWriter *json) {
     const Options *options = program->options;
-    Status status = error_status(); // of a training that failed the JSON alone tells
+    Status status = error_status(); // after a failed training, only the JSON is written
     bool trained = !program->training.absent;
     if (!status && !trained) status = program_write_output(program, program->model);
-    // Its steps move the weights: after whatever else the model is asked for.
+    // The traced steps change the weights, so they come after all other uses of the model.
     if (!status && options->trace) status = write_trace(program, options->trace);
     if (!status && options->memory_json)
         status = memory_write_json(&program->profile, options->memory_json);

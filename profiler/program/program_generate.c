@@ -1,5 +1,5 @@
-// program_generate.c -- the answer to --generate: a first token and those after it, in seconds,
-// counts and bytes. What is measured is profiler/measure/generation.c's.
+// program_generate.c -- the answer to --generate: seconds, counts and bytes of the first token and
+// of those after it. Not here: measuring them (profiler/measure/generation.c).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "profiler/program/program.h"
 #include "tensor/memory.h"
 
-// ", p90 3.1 ms": those that there are enough samples for.
+// Prints the percentiles that have enough samples: ", p90 3.1 ms".
 static void print_percentiles(const Latency *latency) {
     static const double wanted[] = {90.0, 99.0, 99.9};
     for (int i = 0; i < 3; i++) {
@@ -17,7 +17,7 @@ static void print_percentiles(const Latency *latency) {
         int64_t missing;
         if (statistics_percentile(latency->samples, latency->count, wanted[i], &value, &enough,
                                   &missing)) {
-            error_clear(); // the figure is worth no failure
+            error_clear(); // not worth failing for
             return;
         }
         if (enough) printf(", p%g %s", wanted[i], text_duration(value).s);
@@ -72,7 +72,7 @@ static void print_all(const Program *program, const Generation *g) {
     print_counts(program, place, &g->token);
 }
 
-// Any ids, as the profile's batch has them.
+// Arbitrary ids, like those of the profile's batch.
 static int64_t *prompt_new(const Program *program, int64_t given) {
     int64_t *ids = memory_new((size_t)given * sizeof(int64_t));
     for (int64_t i = 0; ids && i < given; i++) ids[i] = i % program->subject.vocabulary;

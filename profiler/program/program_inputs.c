@@ -1,5 +1,5 @@
-// program_inputs.c -- --input and --size, taken apart, and held against the inputs that a file has.
-// Not here: which text is a name's (options_inputs.c), what a size holds for (onnx/inputs.c).
+// program_inputs.c -- parses --input and --size, and checks them against the inputs of a file. Not
+// here: splitting off the name (options_inputs.c), applying a size (onnx/inputs.c).
 #include "profiler/program/program_inputs.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool is_npy(const char *text) {
     return n > 4 && strcmp(text + n - 4, ".npy") == 0;
 }
 
-// "1x3x224x224"
+// Parses "1x3x224x224".
 static bool read_shape(const char *text, Shape *shape) {
     *shape = (Shape){0};
     for (;;) {
@@ -31,7 +31,7 @@ static bool read_shape(const char *text, Shape *shape) {
     }
 }
 
-// On the CPU, whatever the model is made for: they may decide shapes.
+// Reads the file on the CPU, whatever the model's device, since its numbers may decide shapes.
 static Status take_file(Inputs *told, GivenInput *given) {
     context_push(told->host);
     context_set_device(device_cpu());
@@ -41,7 +41,7 @@ static Status take_file(Inputs *told, GivenInput *given) {
     return error_status();
 }
 
-// Copies what stands before `end` to *names, which goes on behind it.
+// Copies the text before `end` to *names, and advances *names past the copy.
 static const char *name_taken(const char *text, const char *end, char **names) {
     char *name = *names;
     size_t length = (size_t)(end - text);
@@ -82,7 +82,7 @@ Status inputs_read(const Options *options, Inputs *told) {
         status = take_apart(options->inputs[i], told, given, &names);
         told->shapes[i] = (OnnxShape){given->name, given->shape, given->numbers};
     }
-    for (int i = 0; i < told->n_sizes && !status; i++) { // as it was checked when it was taken
+    for (int i = 0; i < told->n_sizes && !status; i++) { // checked during option parsing
         const char *text = options->sizes[i], *sign = strrchr(text, '=');
         told->sizes[i] =
             (OnnxSize){name_taken(text, sign, &names), (int64_t)strtoll(sign + 1, NULL, 10)};

@@ -1,5 +1,5 @@
-// program_network.c -- what profile_model's argument means: a network's name, a model as text, or a
-// file; and what the network is given.
+// program_network.c -- resolves profile_model's argument, a network's name, a model as text or a
+// file, and the network's input.
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -42,7 +42,7 @@ char *program_input_text(const ZooModel *network, const int64_t *dims,
     return text;
 }
 
-// A prompt leaves room for what is written behind it; the last token is not read any more.
+// The prompt leaves room for the generated tokens; the model does not read the last of them.
 static Status prompt_tokens(const ZooModel *network, const Options *options, int64_t *tokens) {
     enum { PROMPT = 128 };
     int64_t most = network->input[0] - (options->generate - 1), said = options->tokens;
@@ -93,7 +93,7 @@ static Layer *read_text(const Subject *subject, Shape *input) {
                          : model_text_read(subject->text, input);
 }
 
-// Of a model that begins with a table of words, how many there are; else 0.
+// The vocabulary of a model that begins with an embedding; else 0.
 static int64_t vocabulary_of(const Layer *model) {
     int64_t count = 0;
     while (model->n_children > 0) model = model->children[0];
@@ -102,7 +102,7 @@ static int64_t vocabulary_of(const Layer *model) {
     return count;
 }
 
-// The first batch dimension is the text's, where --batch does not say another.
+// The batch is the first dimension in the text, unless --batch gives another.
 static Status take_shape(const Options *options, Shape input, Subject *subject) {
     if (input.ndim == 0)
         return error_set(STATUS_INVALID_ARGUMENT,
@@ -127,7 +127,7 @@ static Status take_shape(const Options *options, Shape input, Subject *subject) 
     return STATUS_OK;
 }
 
-// A mistake in what was typed is no file's.
+// Makes the error one of the arguments, since the text was typed and is in no file.
 static Status blame_argument(void) {
     char message[256];
     snprintf(message, sizeof(message), "%s", error_message());
@@ -135,13 +135,13 @@ static Status blame_argument(void) {
     return error_set(STATUS_INVALID_ARGUMENT, "%s", message);
 }
 
-// Says more of a file that is no text, where the end of its name tells whose it is.
+// Replaces the error on a file that is not text if its extension names another framework.
 static Status explain_foreign(const char *file) {
     static const char torch[] = "torch.onnx.export(model, x, 'model.onnx')";
     static const char keras[] = "model.export('model.onnx', format='onnx')";
     static const char tensorflow[] = "python -m tf2onnx.convert";
     static const struct {
-        const char *ending, *way; // to an ONNX file
+        const char *ending, *way; // extension; how to make an ONNX file
     } foreign[] = {{".pt", torch},          {".pth", torch},        {".pt2", torch},
                    {".ckpt", torch},        {".bin", torch},        {".gguf", torch},
                    {".h5", keras},          {".keras", keras},      {".pb", tensorflow},
@@ -160,7 +160,7 @@ static Status explain_foreign(const char *file) {
     return error_status();
 }
 
-// Read where values take no memory: what it is told is not believed before its size is known.
+// Reads the model on the meta device, where values take no memory, to learn its size first.
 static Status find_text(const Options *options, Subject *subject) {
     Context *context = context_new();
     if (!context) return error_status();
@@ -201,7 +201,7 @@ Status program_find_network(Program *program) {
                          "--generate: %s is no network of --list. HINT: gpt2, llama-2-7b and "
                          "char-gpt write",
                          given);
-    bool there = access(given, F_OK) == 0; // a file may be called "net@2.onnx"
+    bool there = access(given, F_OK) == 0; // a file's name may be "net@2.onnx"
     bool text = !there && strpbrk(given, "(@") && !options_is_onnx(given);
     if (!text && !there) return unknown(options);
     if (!text && options_is_onnx(given)) return program_find_onnx(program);
@@ -220,6 +220,6 @@ Layer *program_network_new(const Program *program) {
     if (subject->is_onnx) return program_onnx_new(program);
     if (!subject->network) return read_text(subject, &input);
     ZooModel network = *subject->network;
-    network.vocabulary = subject->vocabulary; // its own, or that of the text it is trained on
+    network.vocabulary = subject->vocabulary; // its own, or the training text's
     return zoo_new(&network, program->options->classes);
 }

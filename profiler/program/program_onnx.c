@@ -1,6 +1,6 @@
-// program_onnx.c -- an ONNX file as what is profiled, for the batch that is told or for another:
-// the input that the batch leads, else the first, is the resident batch, and the others are given
-// to the model once. Not here: what --input and --size say (program_inputs.c).
+// program_onnx.c -- profiles an ONNX file, for the given batch or another one. The resident batch
+// is the input whose first dimension is the batch, or else the first input; the model gets the
+// other inputs once. Not here: parsing --input and --size (program_inputs.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static Layer *load(const Program *program, const Inputs *told, OnnxModel *about)
     return onnx_load(program->subject.file, &how, about);
 }
 
-// What the file says of itself, read on the meta device: no numbers.
+// Reads the file's description on the meta device, without its numbers.
 static Status look_at(const Program *program, const Inputs *told, OnnxModel *about) {
     Context *context = context_new();
     if (!context) return error_status();
@@ -38,7 +38,7 @@ static Status look_at(const Program *program, const Inputs *told, OnnxModel *abo
     return error_status();
 }
 
-static Tensor *zeros_new(Shape shape) { // each table has a row 0
+static Tensor *zeros_new(Shape shape) { // every table has a row 0
     if (!context_current()->device->has_data) return tensor_new(shape, DTYPE_INT64);
     int64_t *zeros = memory_new((size_t)shape_numel(shape) * sizeof(int64_t) + 1);
     Tensor *tensor = zeros ? tensor_from_labels_new(shape, zeros) : NULL;
@@ -46,7 +46,7 @@ static Tensor *zeros_new(Shape shape) { // each table has a row 0
     return tensor;
 }
 
-// The numbers that were told, else any: for another batch none were told.
+// The given numbers, or arbitrary ones if none are given or the batch is another.
 static Tensor *input_new(const Inputs *told, const OnnxModel *about, int input) {
     const OnnxPort *port = &about->inputs[input];
     const GivenInput *given = port->told >= 0 ? &told->given[port->told] : NULL;
@@ -110,7 +110,7 @@ ModelSource program_source(const Program *program) {
     return (ModelSource){open ? model_at : NULL, (void *)(uintptr_t)program};
 }
 
-// For another batch, the reader says which numbers it is not for.
+// Loads the file for another batch; the reader then reports numbers that fit only one batch.
 Status program_onnx_batches(const Program *program) {
     Program other = *program;
     const Options *options = program->options;
@@ -121,7 +121,7 @@ Status program_onnx_batches(const Program *program) {
     other.other_batch = 1;
     other.subject.file = options->model;
     if (!inputs_read(options, &told)) look_at(&other, &told, &about);
-    error_clear(); // each point says what else it is that does not fit
+    error_clear(); // each point reports its other misfits
     for (int i = 0; i < about.n_inputs && !error_pending(); i++)
         if (about.inputs[i].decides)
             error_set(STATUS_INVALID_ARGUMENT,
@@ -134,7 +134,7 @@ Status program_onnx_batches(const Program *program) {
     return error_status();
 }
 
-// ---- what is said of it ------------------------------------------------------------------------
+// ---- remarks on the file -----------------------------------------------------------------------
 void program_onnx_note(const OnnxModel *about, Profile *profile) {
     profile->parameters_stored = about->parameters_stored;
     profile->parameters_guessed = about->parameters_guessed;
@@ -144,9 +144,9 @@ void program_onnx_note(const OnnxModel *about, Profile *profile) {
         profile->uncounted[profile->n_uncounted++] = about->missing[i].name;
 }
 
-enum { MOST_SAID = 3 }; // assumptions that the text names
+enum { MOST_SAID = 3 }; // most assumptions listed in the text
 
-// One line each, with names from the file as a terminal shows them.
+// One line per assumption, with the file's names made safe for a terminal.
 static void list_assumed(const OnnxModel *about, char *text, size_t size) {
     int n = about->n_assumed, said = n > MOST_SAID + 1 ? MOST_SAID : n;
     size_t used = 0;

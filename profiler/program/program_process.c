@@ -1,6 +1,6 @@
-// program_process.c -- this command once more, in a process of its own that measures and does
-// nothing else: what differs from one to the next (where memory lies, what else runs) none sees in
-// itself. Not here: what is asked of several (program_runs.c, program_try.c).
+// program_process.c -- runs this command again in a process that only measures. Differences between
+// processes (memory layout, other programs) do not show within one process. Not here: evaluating
+// several processes (program_runs.c, program_try.c).
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-// Tells a process that it is one of those. Of no use to anybody else, and in no help.
+// Marks a process as measure-only. Internal, and not in the help.
 #define MEASURE_ONLY "RIDGEPOINT_MEASURE_ONLY"
 
 ProgramRole program_role(void) {
@@ -33,7 +33,7 @@ static Status refuse(const char *what, int number) {
 }
 
 // ---- one process -----------------------------------------------------------------------------
-// This one's environment and one more word; yours to memory_free.
+// This process's environment plus one variable; the caller memory_frees it.
 static char **environment_new(bool trains) {
     static char measures[] = MEASURE_ONLY "=1", and_trains[] = MEASURE_ONLY "=train";
     size_t n = 0;
@@ -45,7 +45,7 @@ static char **environment_new(bool trains) {
     return words;
 }
 
-// Its standard output is the pipe's end `out`; standard error is ours.
+// The child writes standard output to the pipe's end `out`, and shares our standard error.
 static Status spawn(const Program *program, char *const arguments[], int out, pid_t *process) {
     const char *executable = program->executable ? program->executable : "/proc/self/exe";
     posix_spawn_file_actions_t files;
@@ -61,7 +61,7 @@ static Status spawn(const Program *program, char *const arguments[], int out, pi
     return failed ? refuse("cannot start a process", failed) : STATUS_OK;
 }
 
-// All that comes, with a 0 behind it; NULL with an error pending. Yours to memory_free.
+// Reads to the end and terminates with 0; NULL with an error pending. The caller memory_frees it.
 static char *read_all(int in) {
     size_t size = 1 << 16, used = 0;
     char *text = memory_new(size);
@@ -83,7 +83,7 @@ static char *read_all(int in) {
     return NULL;
 }
 
-// Status 1 is an answer, too: predicted is not executed.
+// Exit status 1 is a valid result, too: prediction and execution differ.
 static Status wait_for(pid_t process, const char *what) {
     int state;
     while (waitpid(process, &state, 0) < 0)
@@ -100,7 +100,7 @@ static Status run(const Program *program, char *const arguments[], const char *w
     int ends[2];
     pid_t process;
     if (pipe(ends)) return refuse("cannot make a pipe", errno);
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC); // else the process would keep it open for itself
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC); // else the child would keep it open
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     Status status = spawn(program, arguments, ends[1], &process);
     close(ends[1]);
@@ -110,13 +110,13 @@ static Status run(const Program *program, char *const arguments[], const char *w
     if (status) return status;
     program_watch_helper(0);
     if (!wait_for(process, what) && !error_pending()) return STATUS_OK;
-    memory_free(*document); // it is not whole
+    memory_free(*document); // incomplete
     *document = NULL;
     return error_status();
 }
 
 // ---- its arguments ---------------------------------------------------------------------------
-// The last word on a flag counts, so that they stand behind what was typed, but before a "--".
+// Inserts flags after the typed words, since the last flag counts, but before a "--".
 static void with_flags(char *const typed[], char *flags, char **words) {
     char *rest, *flag = strtok_r(flags, " ", &rest);
     while (*typed && strcmp(*typed, "--") != 0) *words++ = *typed++;
@@ -128,7 +128,7 @@ Status program_measure_again(const Program *program, const char *flags, const ch
                              char **document) {
     size_t n = 0;
     while (program->arguments[n]) n++;
-    char *copy = memory_copy_string(flags); // of at most as many words as characters
+    char *copy = memory_copy_string(flags); // it has at most as many words as characters
     char **words = memory_new((n + strlen(flags) + 1) * sizeof(char *));
     *document = NULL;
     if (copy && words) {

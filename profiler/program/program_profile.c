@@ -1,4 +1,4 @@
-// program_profile.c -- profiles what the program is about, with the ceilings that verdicts need.
+// program_profile.c -- profiles the subject, with the ceilings that verdicts need.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ OptimizerConfig program_optimizer(const Options *options) {
     return config;
 }
 
-// What does not train is frozen before there is an optimizer.
+// Freezes parameters before the optimizer is made.
 static Status freeze(Layer *model, const Options *options) {
     for (int i = 0; i < options->n_freeze; i++) {
         int64_t count;
@@ -30,7 +30,7 @@ static Status freeze(Layer *model, const Options *options) {
     return STATUS_OK;
 }
 
-// Where layers are to be chosen (choose_recomputed), as in the model that was profiled.
+// With --recompute auto (choose_recomputed), copies the marks of the profiled model, if any.
 static Status mark_recomputed(const Program *program, Layer *model) {
     const char *pattern = program->options->recompute;
     int64_t count;
@@ -45,7 +45,7 @@ static Status mark_recomputed(const Program *program, Layer *model) {
 }
 
 Layer *program_model_new(const Program *program) {
-    context_seed((uint64_t)program->options->seed); // profile and training have the same weights
+    context_seed((uint64_t)program->options->seed); // same weights for profile and training
     Layer *model = program->kind->model_new(program);
     if (!model || (!freeze(model, program->options) && !mark_recomputed(program, model)))
         return model;
@@ -59,12 +59,12 @@ static void show_calibration(void *argument, const char *what, double fraction) 
                   program->device->on_host ? "machine" : "card", what, 100.0 * fraction);
 }
 
-// The ceilings that verdicts stand on: kept from the first run, unless a file or a flag says else.
+// Obtains the ceilings: those saved by the first run, unless a file or a flag says otherwise.
 static Status obtain_machine(Program *program) {
     const Options *options = program->options;
     bool fresh;
     char kept_in[512];
-    if (program->machine.n_levels > 0) return STATUS_OK; // by the network before
+    if (program->machine.n_levels > 0) return STATUS_OK; // from the network before
     MachineRequest request = {.peaks_file = options->peaks,
                               .again = options->calibrate,
                               .progress = program->terminal ? show_calibration : NULL,
@@ -84,7 +84,7 @@ static Status obtain_machine(Program *program) {
     return status;
 }
 
-// Where nothing runs, those of a machine that is named give bounds.
+// If nothing runs, the ceilings of a machine named by --peaks still give bounds.
 static bool has_ceilings(const Program *program) {
     const Options *options = program->options;
     return !options->no_peaks && (program->device->has_data || options->peaks);
@@ -110,7 +110,7 @@ BudgetTask program_budget_task(const Program *program) {
                         .accumulate = program->options->accumulate};
 }
 
-// How many it will be nobody knows.
+// The total number of sets is not known in advance.
 static void show_choosing(void *argument, int64_t tried) {
     ProgressLine *line = argument;
     if (progress_due(line)) progress_draw("%s: %lld sets tried", line->what, (long long)tried);
@@ -169,7 +169,7 @@ static Status count_peak(Program *trial, int64_t *bytes) {
     return status;
 }
 
-// Counted first, on the meta device: the system ends a program that takes more than there is.
+// Counts bytes on the meta device first, since the system kills a program that takes too many.
 Status program_check_memory(const Program *program) {
     if (!program->device->on_host || !program->device->has_data) return STATUS_OK;
     int threads = context_current()->threads;
@@ -182,7 +182,7 @@ Status program_check_memory(const Program *program) {
     int64_t bytes = 0;
     Status status = make_model(&trial);
     if (!status) status = count_peak(&trial, &bytes);
-    // To choose layers takes long: here only where there is no room for the step without.
+    // Choosing layers takes long, so do it here only if the step does not fit without.
     if (!status && options_choose_recompute(program->options) && !system_has_memory(bytes)) {
         status = choose_recomputed(&trial);
         if (!status) status = count_peak(&trial, &bytes);
@@ -211,22 +211,22 @@ static Status watch_profile(Program *program, Loader *loader) {
     how.iterations = options->iterations;
     how.warmup = options->warmup;
     how.percentiles = options->percentiles;
-    how.most_seconds = options->time_limit; // 0: not said
+    how.most_seconds = options->time_limit; // 0: not given
     if (options->time_limit > 0.0) how.seconds = options->time_limit;
     how.probe_seconds = options->measure_only ? -1.0 : options->try_advice ? 10.0 : 0.0;
     how.machine = has_ceilings(program) ? &program->machine : NULL;
-    how.ceilings_stay = options->measure_only; // those of the process that compares
+    how.ceilings_stay = options->measure_only;                  // the comparing process has its own
     how.metronome = options->measure_only || options->runs > 1; // beside other processes
     how.loader = loader;
     how.source = program_source(program);
     how.progress = program->terminal ? program_show_progress : NULL;
     how.argument = &line;
     how.stop = program_is_stopped;
-    if (!options->measure_only) program_watch_signals(); // a run that has measured ends at once
+    if (!options->measure_only) program_watch_signals(); // a measure-only process ends at once
     Status status = run_profile(program, how);
     progress_clear(program);
     if (program->profile.has_machine) {
-        program->machine = program->profile.machine; // perhaps better
+        program->machine = program->profile.machine; // perhaps updated
         if (!options->measure_only) machine_keep(&program->machine);
     }
     const ProfileMemory *peak =

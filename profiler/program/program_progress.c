@@ -1,5 +1,5 @@
-// program_progress.c -- the one line of progress on standard error, drawn over itself. Without
-// escapes where NO_COLOR says that none are wanted: then blanks hide what was longer.
+// program_progress.c -- the one progress line on standard error, drawn over itself. Under NO_COLOR,
+// it uses no escape sequences, and blanks hide the rest of a longer line.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "profiler/program/program.h"
 #include "tensor/clock.h"
 
-enum { WIDTH = 79 }; // a terminal's 80 without the last, which would begin a new line
+enum { WIDTH = 79 }; // a terminal's 80 columns without the last, which would begin a new line
 
 void progress_draw(const char *format, ...) {
     char line[200];

@@ -1,5 +1,5 @@
-// program_runs.c -- --runs: the medians of this command in processes of its own, beside this one's.
-// Not here: one such process (program_process.c), what the medians say (files/saved.h).
+// program_runs.c -- --runs: runs this command in other processes and adds their medians to this
+// one's. Not here: starting a process (program_process.c), reading its results (files/saved.h).
 #include <stdio.h>
 
 #include "profiler/base/text.h"
@@ -34,7 +34,7 @@ static Status run(Program *program, int until) {
         if (!status) program->n_runs++;
     }
     progress_clear(program);
-    if (program_is_stopped()) error_clear(); // of the one that was not waited for
+    if (program_is_stopped()) error_clear(); // the killed process has no result
     return error_status();
 }
 

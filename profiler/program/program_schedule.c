@@ -1,23 +1,22 @@
-// program_schedule.c -- how the learning rate goes with the steps of a training: from what the
-// command line says, or does not, to a Schedule; and in words. The rates are
-// layers/train/schedule.c.
+// program_schedule.c -- makes the Schedule of a training from the options and their defaults, and
+// prints it. Not here: computing the rates (layers/train/schedule.c).
 #include <math.h>
 #include <stdio.h>
 
 #include "profiler/base/text.h"
 #include "profiler/program/program.h"
 
-// Epochs limit it; else --steps alone does, and no epoch is its last.
+// True if epochs limit the training; else only --steps does.
 static bool has_epochs(const Options *options) { return options->epochs < LOADER_MOST_EPOCHS; }
 
-// train_fit counts batches.
+// Converts batches, which train_fit counts, to steps.
 int64_t program_steps(const Options *options, int64_t batches) {
     int64_t each = options->accumulate;
     return batches / each + (batches % each != 0);
 }
 
-// That the schedule is laid out over. --steps beside --epochs only ends it early, so that a part of
-// a training has the rates of the whole.
+// Number of steps that the schedule spans. --steps together with --epochs only ends a training
+// early: its rates are those of the whole training.
 static int64_t whole(const Options *options, int64_t batches) {
     return has_epochs(options) ? program_steps(options, options->epochs * batches) : options->steps;
 }

@@ -1,18 +1,18 @@
-// program_stop.c -- SIGINT and SIGTERM: while a model is loaded, and until a measurement begins,
-// they end the process, as ever. From then on the first lets the work end between two steps, so
-// that what was measured and learnt so far is told and written; the second ends the process.
+// program_stop.c -- SIGINT and SIGTERM: until a measurement begins, they end the process as usual.
+// From then on, the first one ends the work between two steps, so that the results so far are
+// printed and written; the second one ends the process.
 #include <signal.h>
 #include <unistd.h>
 
 #include "profiler/program/program.h"
 #include "tensor/clock.h"
 
-// A handler can reach nothing else: which signal has come, and when, and the process that measures
-// for this one, whose figures are not waited for.
+// Globals, since a handler can reach nothing else: the signal and its time in nanoseconds, and the
+// measuring child process, which the handler kills.
 static volatile sig_atomic_t stopped_by, helper;
 static volatile int64_t stopped_at;
 
-// timeout(1) and the like tell a process, and then its group: that is one wish, not two.
+// timeout(1) and the like signal a process, and then its group: this counts as one signal.
 static void take(int number) {
     static const char text[] = "\nstopping with what there is; once more stops at once\n";
     const int64_t one_wish = 200 * 1000 * 1000; // nanoseconds
@@ -25,7 +25,7 @@ static void take(int number) {
         (void)ignored;
     } else if (now - stopped_at > one_wish) {
         signal(number, SIG_DFL);
-        raise(number); // comes when this handler has returned
+        raise(number); // delivered after this handler returns
     }
 }
 
@@ -33,7 +33,7 @@ void program_watch_signals(void) {
     const int numbers[] = {SIGINT, SIGTERM};
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, was;
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < 2; i++) // not of a process in the background, which is to live on
+    for (int i = 0; i < 2; i++) // ignored signals stay so, as for background processes
         if (sigaction(numbers[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
 }
@@ -41,7 +41,7 @@ void program_watch_signals(void) {
 void program_watch_helper(int process) {
     program_watch_signals();
     helper = process;
-    if (stopped_by && process > 0) kill(process, SIGKILL); // it came before there was one to tell
+    if (stopped_by && process > 0) kill(process, SIGKILL); // the signal came before the process
 }
 
 bool program_is_stopped(void) { return stopped_by != 0; }

@@ -1,6 +1,6 @@
-// program_sweep.c -- --sweep: this command at each point of a grid, in processes of its own; what
-// was measured is kept after each, so that one that was stopped goes on. Not here: what may vary
-// (sweep_axes.c), what the points say together (compare/sweep.h).
+// program_sweep.c -- --sweep: runs this command at each point of a grid, in separate processes, and
+// saves the results after each point, so that a stopped sweep can resume. Not here: the axes
+// (sweep_axes.c), judging the points (compare/sweep.h).
 #include <stdio.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@ typedef struct Sweeping {
     Program *program;
     Sweep sweep;
     Environment environment;
-    char *work;         // owned: of the command what the points are of
-    int64_t open, done; // points of this process: all, and those that are measured
+    char *work;         // owned: the command reduced to what it measures
+    int64_t open, done; // numbers of points that this process has to measure, and has measured
     double begun;
-    bool told; // how long it takes
+    bool told; // the expected time has been printed
 } Sweeping;
 
 static Status keep(Sweeping *all) {
@@ -67,7 +67,7 @@ static void show(Sweeping *all, int64_t point) {
     all->told = true;
 }
 
-// One that cannot be measured is told, and no reason to leave out the others.
+// Reports a point that cannot be measured; the sweep continues with the others.
 static Status take_point(Sweeping *all, int64_t i) {
     const Options *options = all->program->options;
     SweepPoint *point = &all->sweep.points[i];
@@ -80,7 +80,7 @@ static Status take_point(Sweeping *all, int64_t i) {
     memory_free(text);
     memory_free(other);
     if (program_is_stopped()) {
-        error_clear(); // of the process that was not waited for
+        error_clear(); // the killed process has no result
         return STATUS_OK;
     }
     if (error_pending() && error_status() != STATUS_OUT_OF_MEMORY) {

@@ -1,4 +1,4 @@
-// program_training.c -- trains the model on the images or the text, after the report.
+// program_training.c -- trains a fresh model on images or text, after the report.
 #include <stdio.h>
 
 #include "layers/files/checkpoint.h"
@@ -12,8 +12,8 @@ enum { TEST_BATCH = 500 };
 
 typedef struct Training {
     Program *program;
-    Checkpoint checkpoint; // model, optimizer and loader as they are
-    int64_t every;         // batches; 0: no checkpoint is written
+    Checkpoint checkpoint; // the current model, optimizer and loader
+    int64_t every;         // batches between checkpoints; 0: none are written
     ProgressLine line;
 } Training;
 
@@ -29,7 +29,7 @@ static void show_progress(Training *training, const FitProgress *p) {
                   text_duration(left).s);
 }
 
-// A failure to write stays pending, and ends the training.
+// A write error stays pending and ends the training.
 static void after_step(void *argument, const FitProgress *p) {
     Training *training = argument;
     if (training->program->terminal) show_progress(training, p);
@@ -47,7 +47,7 @@ static void after_step(void *argument, const FitProgress *p) {
     checkpoint_write(&now, training->program->options->checkpoint);
 }
 
-// Gradients of the batches before a checkpoint are not in it: it stands between two steps.
+// A checkpoint holds no gradients, so that it must lie between two optimizer steps.
 static Status check_place(const Options *options, const Checkpoint *from, int64_t batches) {
     int64_t each = options->accumulate, all = options->epochs * batches;
     if (options->steps > 0 && options->steps * each < all) all = options->steps * each;
@@ -58,8 +58,8 @@ static Status check_place(const Options *options, const Checkpoint *from, int64_
                      (long long)each, (long long)from->step, options->resume);
 }
 
-// Where it goes on, and by which learning rates: those of the command line, where it has a word on
-// them; of the checkpoint; or the usual ones.
+// Finds the step to start from and the learning rates: the command line's if given, else the
+// checkpoint's, else the defaults.
 static Status begin(Program *program, Checkpoint *from) {
     const Options *options = program->options;
     int64_t batches = loader_batches(from->loader);
@@ -74,7 +74,7 @@ static Status begin(Program *program, Checkpoint *from) {
     return program_check_schedule(options, from->schedule, batches);
 }
 
-// A checkpoint of another model, data or optimizer is told of before anything is measured.
+// Reports a checkpoint of another model, data or optimizer before anything is measured.
 Status program_try_training(Program *program) {
     const Options *options = program->options;
     if (program->training.absent || !program_has_data(program)) return STATUS_OK;
@@ -104,7 +104,7 @@ static Status run_fit(Program *program, Training *training) {
                       .stop = program_is_stopped};
     training->line.shown = clock_seconds();
     int64_t epoch =
-        program_steps(program->options, loader_batches(from->loader)); // from one step to another
+        program_steps(program->options, loader_batches(from->loader)); // steps in an epoch
     if (options->checkpoint)
         training->every = (options->every ? options->every : epoch) * options->accumulate;
     FitResult *fit = &program->training.fit;

@@ -1,5 +1,5 @@
-// program_try.c -- the answer to --try: each piece of advice that flags can apply, in processes of
-// its own, in turns with the command as it was typed. What busies the machine meets them all alike.
+// program_try.c -- the answer to --try: runs each piece of advice that flags can apply in separate
+// processes, in turns with the typed command, so that other load on the machine affects all alike.
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 
 enum { LEAST_ROUNDS = 5 };
 
-typedef struct Rounds { // of processes, one without and one with each that is tried
+typedef struct Rounds { // a round: a process without advice, and one for each piece of advice
     const Program *program;
     Trials *trials;
-    int64_t rounds, complete; // of all
-    int64_t done;             // processes
-    double *ratios;           // `rounds` of each
+    int64_t rounds, complete; // numbers of planned and complete rounds
+    int64_t done;             // number of processes so far
+    double *ratios;           // units/s with / without; `rounds` for each piece of advice
     double begun;
 } Rounds;
 
@@ -55,7 +55,7 @@ static Status run_rounds(Rounds *all) {
         status = run_round(all, all->complete);
         if (!status) all->complete++;
     }
-    if (program_is_stopped()) error_clear(); // of the process that was not waited for
+    if (program_is_stopped()) error_clear(); // the killed process has no result
     status = error_status();
     if (all->complete == 0) trials->n = 0;
     for (int i = 0; i < trials->n && !status; i++)
@@ -65,7 +65,7 @@ static Status run_rounds(Rounds *all) {
     return status;
 }
 
-// In the order of the report; not what was typed to be left alone.
+// In the order of the report; without --fuse if --no-fuse was typed.
 static void take_advice(const Program *program, Trials *trials) {
     Advice advice[ADVICE_MOST];
     int found = advice_find(&program->profile, advice);

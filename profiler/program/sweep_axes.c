@@ -1,4 +1,4 @@
-// sweep_axes.c -- what --sweep may vary, in one table, and how a value becomes flags.
+// sweep_axes.c -- the table of axes that --sweep may vary, and the conversion of values to flags.
 #include "profiler/program/sweep_axes.h"
 
 #include <stdio.h>
@@ -10,18 +10,18 @@ enum { MLP = PROGRAM_MLP, MODEL = PROGRAM_MODEL, BOTH = MLP | MODEL };
 
 typedef enum AxisKind {
     AXIS_FLAG,   // --name=value
-    AXIS_SIZES,  // the same of sizes with '-' between, as 784-512-10
-    AXIS_HIDDEN, // --layers, of which the first and the last stay
+    AXIS_SIZES,  // --name=value with sizes separated by '-', as 784-512-10
+    AXIS_HIDDEN, // --layers; the first and the last size stay
     AXIS_SWITCH, // yes or no
-    AXIS_NONE,   // "none": not given
-    AXIS_MODEL,  // in the place of the network that was typed
+    AXIS_NONE,   // --name=value, or "none" for no flag
+    AXIS_MODEL,  // replaces the typed network
 } AxisKind;
 
 static const struct {
     const char *name;
     AxisKind kind;
     unsigned programs;
-    bool learns, alone; // changes what is learnt; and no more than that
+    bool learns, alone; // changes what is learnt; changes nothing else
     const char *what;
 } keys[] = {
     {"batch", AXIS_FLAG, BOTH, false, false, "1,8,64"},
@@ -128,7 +128,7 @@ static void dashes_to_commas(char *text) {
         if (*text == '-') *text = ',';
 }
 
-// Appends " --name=value", or nothing.
+// Appends " --name=value" or the like, or nothing.
 static void add_flag(const Options *options, const SweepAxis *axis, const char *value, char *words,
                      size_t size) {
     size_t used = strlen(words);
