@@ -1,4 +1,4 @@
-// diff_print.c -- the lines of a comparison. Percentages are of time: 50% faster takes half of it.
+// diff_print.c -- prints a comparison. Percentages are of time: 50% faster takes half the time.
 #include "profiler/compare/diff_print.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { MOST_ROWS = 12, PATH_WIDTH = 18, VERDICT = 240 };
 
 // ---- words -------------------------------------------------------------------------------------
-// 0.023: "2.3"; from 10 % on whole ones.
+// 0.023 as "2.3"; no decimals from 10 % on.
 static Text percent(double fraction) {
     Text text;
     double value = 100.0 * fabs(fraction);
@@ -19,7 +19,7 @@ static Text percent(double fraction) {
     return text;
 }
 
-// "+2.3%", "+23%", or if fine "+23.4%"; "x3.10" from twice as much on
+// "+2.3%", "+23%", or if `fine` "+23.4%"; "x3.10" from a factor of 2 on
 static Text change_of(double ratio, bool fine) {
     Text text;
     double value = 100.0 * (ratio - 1.0);
@@ -62,14 +62,14 @@ static void say_verdict(const DiffTime *time, const DiffStory *story, char *text
 static double seconds_of(const DiffTime *time) { return fabs(time->after - time->before); }
 
 // ---- the sentence ------------------------------------------------------------------------------
-// The layer that changed most in that direction; NULL: none can be told. They are sorted.
+// The layer that surely changed most in that direction; NULL: none. The times must be sorted.
 static const DiffTime *most_changed(const ProfileDiff *diff, int sign) {
     for (int64_t i = 0; i < diff->n_times; i++)
         if (diff->times[i].sure == sign) return &diff->times[i];
     return NULL;
 }
 
-// "fc1 forward"; the optimizer's ops are of no layer
+// "fc1 forward"; the optimizer's ops belong to no layer
 static Text place_of(const DiffTime *layer) {
     Text text;
     if (layer->phase == REPORT_OPTIMIZER && strcmp(layer->path, "(model)") == 0)
@@ -80,7 +80,7 @@ static Text place_of(const DiffTime *layer) {
     return text;
 }
 
-// The step stays, as far as can be told: a layer that does not is told, the slower ones first.
+// The step has no certain change: names a layer that has one, preferring slower layers.
 static void say_unsure(const ProfileDiff *diff, const DiffStory *story, char *text, size_t size) {
     const DiffTime *layer = most_changed(diff, 1);
     if (!layer) layer = most_changed(diff, -1);
@@ -159,13 +159,13 @@ static void print_times(const ProfileDiff *diff, const DiffStory *story, FILE *f
     if (told < diff->n_times) table_note(&table, 2, note);
 }
 
-// Exact, where there is room for it.
+// The exact count if it fits.
 static Text count_text(int64_t count) {
     const int64_t most = 999999999;
     return count < 0 ? (Text){"-"} : count > most ? text_short_count(count) : text_count(count);
 }
 
-// Of counts so close that no percentage tells them apart, the difference itself.
+// The change in percent, or the difference itself if the percentage would be 0.
 static Text count_change(const DiffCount *count) {
     const double least = 0.0005;
     double ratio = (double)count->after / (double)count->before;
@@ -202,7 +202,7 @@ static void print_counts(const ProfileDiff *diff, FILE *file) {
     if (rows < diff->n_counts) table_note(&table, 2, note);
 }
 
-// The layer that takes longest among those that could be judged; NULL: there is none.
+// The longest phase of a layer that could be judged; NULL: none.
 static const DiffTime *longest_judged(const ProfileDiff *diff) {
     const DiffTime *longest = NULL;
     for (int64_t i = 0; i < diff->n_times; i++)
@@ -224,7 +224,7 @@ static void say_seen(const ProfileDiff *diff, char *text, size_t size) {
         snprintf(text + used, size - (size_t)used, " would have been seen");
 }
 
-// "4.0% slower"; of a machine.
+// A machine's pace: "4.0% slower".
 static Text pace_text(double ratio) {
     Text text;
     snprintf(text.s, sizeof(text.s), "%.8s%% %s", percent(ratio - 1.0).s,
@@ -232,7 +232,7 @@ static Text pace_text(double ratio) {
     return text;
 }
 
-// By what times are divided, where it is not nearly the same.
+// Prints the metronomes' difference, or the reason for not dividing times.
 static void print_metronome(const ProfileDiff *diff, FILE *file) {
     const double worth = 0.02;
     char line[300];
@@ -251,7 +251,7 @@ static void print_metronome(const ProfileDiff *diff, FILE *file) {
     text_print_wrapped(line, "  ", "  ", file);
 }
 
-// What stands between the two beside what was changed.
+// Prints the numbers of runs, the certainty, and other differences between the two sides.
 static void print_rest(const ProfileDiff *diff, const DiffStory *story, FILE *file) {
     char line[600], seen[200];
     if (story->untimed) return;
@@ -266,7 +266,7 @@ static void print_rest(const ProfileDiff *diff, const DiffStory *story, FILE *fi
     print_metronome(diff, file);
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 void diff_sentence(ProfileDiff *diff, const DiffStory *story, char text[DIFF_SENTENCE]) {
     qsort(diff->times, (size_t)diff->n_times, sizeof(DiffTime), by_seconds);
     if (story->untimed)

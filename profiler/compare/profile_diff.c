@@ -1,5 +1,5 @@
-// profile_diff.c -- pairs the layers of two profiles by their paths, and compares what each has;
-// and whether they are of the same work. Not here: one pair of times (profile_diff_times.c).
+// profile_diff.c -- pairs the layers of two profiles by path and compares them; checks that both
+// are of the same work. Not here: comparing one pair of times (profile_diff_times.c).
 #include "profiler/compare/profile_diff_parts.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "profiler/measure/profile_words.h"
 #include "tensor/memory.h"
 
-static const double doubt = 0.05; // of a step, and of all layers together, over all looks
+static const double doubt = 0.05; // error rate of the step, and of all layers, over all looks
 static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
 enum { N_PHASES = sizeof(phases) / sizeof(phases[0]) };
 
@@ -22,8 +22,8 @@ typedef struct Pairs {
     int n;
 } Pairs;
 
-// A path may be there several times (a layer that is called twice): the first meets the first. The
-// search begins behind the pair before, where it ends as a rule.
+// A path may occur several times (a layer that is called twice): equal paths are paired in order.
+// Each search begins after the previous pair, where it usually ends.
 static Status pair_layers(const Profile *base, const Profile *now, Pairs *pairs) {
     bool *met = memory_new((size_t)base->n_layers * sizeof(bool));
     pairs->at = memory_new((size_t)(base->n_layers + now->n_layers) * sizeof(Pair));
@@ -49,7 +49,7 @@ static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase
     return of && of->latency.count > 0 ? of : NULL;
 }
 
-// Each layer is judged the more strictly, the more there are, so that all together are 95 % sure
+// The more layers there are, the more strictly each is judged, so that all together are 95 % sure
 // (Bonferroni).
 static Status compare_layers(const TimePairs *all, const Pairs *pairs, ProfileDiff *diff) {
     diff->times = memory_new((size_t)pairs->n * N_PHASES * sizeof(DiffTime));
@@ -76,7 +76,7 @@ static Status compare_layers(const TimePairs *all, const Pairs *pairs, ProfileDi
 }
 
 // ---- counts ------------------------------------------------------------------------------------
-// Of what is not there, nothing is no difference.
+// A missing count and a count of 0 do not differ.
 static void add_count(ProfileDiff *diff, DiffCount count) {
     bool something = count.before > 0 || count.after > 0 || (count.before >= 0 && count.after >= 0);
     if (something && count.before != count.after) diff->counts[diff->n_counts++] = count;
@@ -127,7 +127,7 @@ static Status compare_counts(const Profile *base, const Profile *now, const Pair
     add_cost(diff, "", REPORT_STEP, &a[REPORT_STEP], &b[REPORT_STEP]);
     add_memory(diff, &base->predicted, &now->predicted);
     add_count(diff, (DiffCount){"", "", "parameters", base->parameters, now->parameters});
-    if (base->allocations > 0 && now->allocations > 0) // of one that ran, and says it
+    if (base->allocations > 0 && now->allocations > 0) // both ran and counted them
         add_count(diff,
                   (DiffCount){"", "", "step_allocations", base->allocations, now->allocations});
     for (int p = 0; p < N_PHASES; p++) add_cost(diff, "", phases[p], &a[phases[p]], &b[phases[p]]);
@@ -145,7 +145,7 @@ static Status compare_counts(const Profile *base, const Profile *now, const Pair
     return STATUS_OK;
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 Status profile_diff(const Profile *base, const Profile *now, bool apart, ProfileDiff *diff) {
     *diff = (ProfileDiff){.step = {.path = "", .phase = REPORT_STEP},
                           .runs_before = profile_runs(base),
@@ -176,12 +176,12 @@ bool profile_diff_is_open(const ProfileDiff *diff) {
     return is_open;
 }
 
-// ---- whether they are of the same -----------------------------------------------------------
+// ---- same environment and work --------------------------------------------------------------
 typedef struct Member {
     const char *name, *before, *after;
 } Member;
 
-// "cpu: A, and B"; of the first that differs.
+// Describes the first member that differs: "cpu was A, and is B".
 static void first_difference(const Member *members, int n, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < n && !text[0]; i++)

@@ -1,5 +1,5 @@
-// profile_diff_times.c -- one pair of times: what the machine gave each process is divided out, and
-// what is left told from chance.
+// profile_diff_times.c -- compares one pair of times: divides out the machine's speed in each
+// process, and tests the rest against chance.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "profiler/compare/profile_diff_parts.h"
 #include "tensor/memory.h"
 
-// By so much the same op takes longer at one moment than at another, in all processes of each, by
-// whose cache its operands lie in (relu of 64 kB on two cores: 0.8 us).
+// Seconds by which the same op can differ between two moments, in all their processes, depending on
+// which core's cache holds its operands (relu of 64 kB on two cores: 0.8 us).
 static const double moment = 1e-6;
 
 int64_t profile_runs(const Profile *profile) {
@@ -16,11 +16,11 @@ int64_t profile_runs(const Profile *profile) {
     return step->across ? step->across->count : step->count > 0;
 }
 
-// ---- what times are divided by -----------------------------------------------------------------
+// ---- divisors ----------------------------------------------------------------------------------
 enum { BY_NOTHING, BY_PRODUCT, BY_BOTH, BEATS };
 
-// The divisor of run number `run`; NaN: it is not known. Divisors from BEATS on hold the share of
-// the cores, too.
+// The divisor of run number `run`; NaN: unknown. Divisors from BEATS on include the share of the
+// cores.
 static double divisor_of(const Profile *profile, int64_t run, int divisor) {
     double shared = divisor >= BEATS ? profile_sharing(profile, run) : 1.0;
     int beat = divisor % BEATS;
@@ -92,9 +92,9 @@ void time_pairs_end(TimePairs *all) {
     memory_free(all->after);
 }
 
-// ---- what is compared --------------------------------------------------------------------------
-// Of one side, as the machine was while now was measured, in the median. How many; 0: it is not
-// there, or some took no time that its clock could tell, or have nothing to be divided by.
+// ---- comparing ---------------------------------------------------------------------------------
+// One side's times, scaled to the machine's median speed while `now` was measured. Returns their
+// number; 0: there are none, or some are 0 or have no divisor.
 static int64_t take_values(const TimePairs *all, const Profile *side, const ProfilePhase *phase,
                            int divisor, double *values) {
     double units = side == all->base ? all->units_before : all->units_after;
@@ -107,10 +107,10 @@ static int64_t take_values(const TimePairs *all, const Profile *side, const Prof
         values[i] = seconds / units * all->reference[divisor] / divisor_of(side, i, divisor);
         if (!(values[i] > 0.0) || !isfinite(values[i])) return 0;
     }
-    return n < runs ? n : runs; // a file may say that a layer ran more often than the step
+    return n < runs ? n : runs; // in a file, a layer may have more runs than the step
 }
 
-// How far the logarithms of one side's values lie from their mean: the sum of squares.
+// The sum of squared deviations of the logarithms of one side's values from their mean.
 static double spread_of(const double *values, int64_t n) {
     double sum = 0.0, squares = 0.0;
     for (int64_t i = 0; i < n; i++) {
@@ -121,9 +121,9 @@ static double spread_of(const double *values, int64_t n) {
     return n > 0 ? squares - sum * sum / (double)n : 0.0;
 }
 
-// Beside a file the counts decide: what has few FLOPs per byte waits for memory. In turns, what
-// leaves the runs of each side most alike: it says nothing of what lies between the sides, and what
-// a thread alone does is not slowed by the others' want of a core.
+// Beside a file, counts decide: few FLOPs per byte wait for memory. For runs in turns, takes the
+// divisor that leaves each side's runs most alike, which does not bias the comparison; and work on
+// a single thread is not slowed when other threads lack a core.
 static int choose_divisor(const TimePairs *all, const ProfilePhase *before,
                           const ProfilePhase *after) {
     bool computes = after && profile_computes(after->cost);
@@ -148,8 +148,9 @@ static double median_of_values(const double *values, int64_t n) {
     return statistics.median;
 }
 
-// In turns also of pairs, which what lasts for some runs meets alike: the narrower interval, each
-// with half of the doubt. So few pairs are never as sure: then all of it is the other's.
+// For runs in turns, also compares pairs, since a disturbance of several runs affects both members.
+// Takes the narrower interval, each with half of the doubt. If the pairs are too few to reach that
+// confidence, the unpaired interval gets all of it.
 static Status find_ratio(const TimePairs *all, int64_t n, int64_t m, double doubted, Ratio *ratio) {
     Ratio paired = {.reached = false};
     double half = 0.5 * doubted;
@@ -165,7 +166,7 @@ static Status find_ratio(const TimePairs *all, int64_t n, int64_t m, double doub
 
 Status time_pairs_compare(const TimePairs *all, const ProfilePhase *before,
                           const ProfilePhase *after, double doubted, DiffTime *time) {
-    double seemingly = fmin(10.0 * doubted, 0.05); // so often an equal one is left open
+    double seemingly = fmin(10.0 * doubted, 0.05); // error rate of is_open
     int divisor = choose_divisor(all, before, after);
     int64_t n = take_values(all, all->base, before, divisor, all->before);
     int64_t m = take_values(all, all->now, after, divisor, all->after);

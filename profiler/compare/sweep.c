@@ -1,4 +1,4 @@
-// sweep.c -- which points of a grid are worth having, and a line through the latencies of batches.
+// sweep.c -- finds the best points of a grid, and fits a line through the latencies of batches.
 #include "profiler/compare/sweep.h"
 
 #include <math.h>
@@ -48,10 +48,10 @@ int sweep_axis(const Sweep *sweep, const char *name) {
     return -1;
 }
 
-// ---- which are worth having --------------------------------------------------------------------
+// ---- the best points ---------------------------------------------------------------------------
 enum { GOALS = 3 };
 
-// What is to be small, each.
+// The goals, each to be minimised.
 static void goals_of(const Sweep *sweep, const SweepPoint *point, double goals[GOALS]) {
     if (sweep->learns) {
         goals[0] = point->train_seconds;
@@ -68,7 +68,7 @@ static bool is_candidate(const Sweep *sweep, const SweepPoint *point) {
            (sweep->learns ? !isnan(point->loss) : point->seconds > 0.0);
 }
 
-// At least as good in all, and better in one.
+// True if `one` is at least as good in all goals, and better in one.
 static bool beats(const Sweep *sweep, const SweepPoint *one, const SweepPoint *other) {
     double a[GOALS], b[GOALS];
     bool better = false;
@@ -86,7 +86,7 @@ static bool is_within(const SweepPoint *point, const SweepLimits *limits) {
            (limits->bytes == 0 || point->peak_bytes <= limits->bytes);
 }
 
-// What the chosen one has most of.
+// The value that the chosen point maximises.
 static double worth_of(const Sweep *sweep, const SweepPoint *point) {
     const SweepLimits *limits = &sweep->limits;
     if (sweep->learns) return sweep->by_accuracy ? point->accuracy : -point->loss;
@@ -108,7 +108,7 @@ static int by_value(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-// The median of what the trainings came to at last; of an even number the higher.
+// The median of the trainings' final losses; the higher of the middle two for an even number.
 static double target_of(const Sweep *sweep) {
     double *last = memory_new((size_t)sweep->n * sizeof(double)), target = (double)NAN;
     int64_t n = 0;
@@ -123,8 +123,8 @@ static double target_of(const Sweep *sweep) {
     return target;
 }
 
-// Part i of the losses ends with step (i + 1) steps / parts, rounded up: of few steps several parts
-// are one step.
+// Part i of the losses ends with step (i + 1) * steps / parts, rounded up; with few steps, several
+// parts are the same step.
 static double seconds_until(const SweepPoint *point, double target) {
     int64_t steps = point->steps > 0 ? point->steps : point->n_losses;
     for (int i = 0; i < point->n_losses; i++) {
@@ -166,7 +166,7 @@ typedef struct Sample {
     double batch, seconds, beat;
 } Sample;
 
-// Least squares of (fixed + each * batch) / seconds - 1, without sample `out` (-1: with all).
+// Least squares of (fixed + each * batch) / seconds - 1, without sample `out` (-1: all samples).
 static bool fit_line(const Sample *samples, int n, int out, double *fixed, double *each) {
     double s = 0.0, sx = 0.0, sxx = 0.0, sy = 0.0, sxy = 0.0; // weighted by 1 / seconds^2
     for (int i = 0; i < n; i++) {
@@ -179,10 +179,10 @@ static bool fit_line(const Sample *samples, int n, int out, double *fixed, doubl
         sxy += w * x * samples[i].seconds;
     }
     double determinant = s * sxx - sx * sx;
-    if (!(determinant > 1e-9 * s * sxx)) return false; // one batch alone
+    if (!(determinant > 1e-9 * s * sxx)) return false; // only one batch
     *each = (s * sxy - sx * sy) / determinant;
     *fixed = (sy - *each * sx) / s;
-    if (*fixed < 0.0) { // no step takes less than nothing: the best line through 0
+    if (*fixed < 0.0) { // use the best line through 0 instead
         *fixed = 0.0;
         *each = sxy / sxx;
     }
@@ -205,7 +205,7 @@ static int64_t stride_of(const Sweep *sweep, int axis) {
     return stride;
 }
 
-// In the midst of the widest gap, as ratios go.
+// The geometric middle of the widest gap, measured as a ratio.
 static int64_t unseen_between(const Sample *samples, int n) {
     double widest = 0.0;
     int64_t batch = 0;
@@ -220,17 +220,17 @@ static int64_t unseen_between(const Sample *samples, int n) {
     return batch > 0 ? batch : 2 * (int64_t)samples[n - 1].batch;
 }
 
-// What the machine gave changes from point to point: times become those of its median moment.
+// The machine's speed changes from point to point: scales all times to its median speed.
 static void divide_by_beats(Sample *samples, int n) {
     qsort(samples, (size_t)n, sizeof(Sample), by_beat);
-    if (n == 0 || !(samples[0].beat > 0.0)) return; // not all of them have one
+    if (n == 0 || !(samples[0].beat > 0.0)) return; // some have none
     double median = 0.5 * (samples[(n - 1) / 2].beat + samples[n / 2].beat);
     for (int i = 0; i < n; i++) samples[i].seconds *= median / samples[i].beat;
 }
 
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
     enum { LEAST_SAMPLES = 3 };
-    const double most_error = 0.25; // beyond it the line foretells nothing
+    const double most_error = 0.25; // beyond it, the line predicts nothing
     Sample samples[SWEEP_VALUES];
     int n = 0;
     if (axis < 0) return false;
@@ -242,7 +242,7 @@ bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit) {
     }
     divide_by_beats(samples, n);
     qsort(samples, (size_t)n, sizeof(Sample), by_batch);
-    const Sample *from = samples; // a batch of one sample has kernels of its own
+    const Sample *from = samples; // a batch of one sample runs other kernels
     if (n > LEAST_SAMPLES && samples[0].batch == 1.0) from++, n--;
     *fit = (SweepFit){.first = first, .from = n > 0 ? (int64_t)from->batch : 0};
     if (n < LEAST_SAMPLES || !fit_line(from, n, -1, &fit->fixed, &fit->each)) return false;

@@ -1,4 +1,4 @@
-// sweep_print.c -- the table, the picture and the lines of a sweep.
+// sweep_print.c -- prints the table, the plot and the fits of a sweep.
 #include "profiler/compare/sweep_print.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ void sweep_name(const Sweep *sweep, int64_t point, char name[SWEEP_NAME]) {
                          sweep->axes[a].name, sweep->axes[a].values[at[a]]);
 }
 
-// In the table and in the picture.
+// The letter of a point in the table and in the plot.
 static char letter_of(int64_t point) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     return point < (int64_t)sizeof(letters) - 1 ? letters[point] : '+';
@@ -53,11 +53,11 @@ static Text per_second_cell(const SweepPoint *point) {
 }
 static Text target_cell(const SweepPoint *point) { return text_duration(point->target_seconds); }
 
-// Behind the axes, of which there may be so many beside it: beside more there is no room.
+// Columns after the axes; `axes`: most axes that leave room for the column.
 static const struct {
-    const char *heading; // NULL: of a rate
+    const char *heading; // NULL: a rate's
     int width, axes, axes_of_training;
-    bool timed; // only of what ran
+    bool timed; // only for points that ran
     Text (*cell)(const SweepPoint *point);
 } columns[] = {
     {"step", 9, 4, 1, true, step_cell},         {"+-", 5, 2, 0, true, spread_cell},
@@ -139,7 +139,7 @@ static void print_table(const Sweep *sweep, bool timed, FILE *file) {
     for (int64_t i = 0; i < sweep->n; i++) add_row(sweep, timed, &table, i);
 }
 
-// What the marks mean.
+// Explains the marks.
 static void say_training(const Sweep *sweep, char *line, size_t size) {
     char target[90] = "";
     if (!isnan(sweep->target))
@@ -185,8 +185,8 @@ static void print_marks(const Sweep *sweep, bool timed, FILE *file) {
                            "  ", "  ", file);
 }
 
-// ---- the picture -------------------------------------------------------------------------------
-typedef struct Span { // of logarithms
+// ---- the plot ----------------------------------------------------------------------------------
+typedef struct Span { // in logarithms
     double from, to;
 } Span;
 
@@ -230,7 +230,7 @@ static void print_picture(const Sweep *sweep, FILE *file) {
         widen(&y, gives);
     }
     if (!(x.to - x.from > 1e-6) || !(y.to - y.from > 1e-6)) return; // nothing to see
-    for (int64_t i = sweep->n - 1; i >= 0; i--)                     // the first is seen
+    for (int64_t i = sweep->n - 1; i >= 0; i--)                     // earlier points on top
         if (sweep_trade(sweep, i, &takes, &gives))
             cells[place_in(&y, gives, PLOT_ROWS)][place_in(&x, takes, PLOT_COLUMNS)] = letter_of(i);
     fprintf(file, "\n  %s%s\n",

@@ -1,5 +1,5 @@
-// threshold.c -- what may be limited, in one table: how it is typed, and where it stands in a
-// profile. Not here: whether a limit holds (threshold_judge.c).
+// threshold.c -- the table of quantities that limits are for: parsing a limit, and finding the
+// value in a profile. Not here: judging limits (threshold_judge.c).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 // ---- units -------------------------------------------------------------------------------------
 typedef struct Unit {
     Kind kind;
-    const char *name; // "": of numbers without one
+    const char *name; // "": for numbers without a unit
     double value;
 } Unit;
 
@@ -49,7 +49,7 @@ static Found find_phase(const Profile *profile, int phase) {
 
 Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
     static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-    Latency runs = {0}; // each run's, added
+    Latency runs = {0}; // sum of the phases, for each run
     bool happened = false;
     *found = (Found){0};
     for (int p = 0; p < 3; p++) {
@@ -62,7 +62,7 @@ Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
         if (!across) continue;
         if (!runs.samples) runs.samples = memory_new((size_t)across->count * sizeof(double));
         if (!runs.samples) return error_status();
-        // As many of each, where this program measured them; a file may say otherwise.
+        // Phases have equally many runs if this program measured them; in a file they may differ.
         if (runs.count == 0 || across->count < runs.count) runs.count = across->count;
         for (int64_t i = 0; i < runs.count; i++) runs.samples[i] += across->samples[i];
     }
@@ -75,7 +75,7 @@ Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
     return status;
 }
 
-// Where the step is a forward alone, it is the step.
+// For an inference profile, the step itself is the forward.
 static Found find_inference(const Profile *profile, int of) {
     (void)of;
     return found_time(profile->kind == PROFILE_INFERENCE ? &profile->totals[REPORT_STEP].latency
@@ -136,13 +136,13 @@ static const ThresholdKey keys[] = {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-// ---- reading them ------------------------------------------------------------------------------
+// ---- parsing -----------------------------------------------------------------------------------
 static Status refuse(const char *part, const char *what) {
     return error_set(STATUS_INVALID_ARGUMENT,
                      "--threshold %.60s: %s. HINT: --help thresholds lists them", part, what);
 }
 
-// "+5%", "-10%": a share
+// Reads "+5%" or "-10%" as a share.
 static bool read_share(const char *text, double *share) {
     char *end;
     *share = 0.01 * strtod(text, &end);
@@ -150,14 +150,14 @@ static bool read_share(const char *text, double *share) {
     return sign && end > text + 1 && strcmp(end, "%") == 0 && *share > -1.0 && *share < 1e6;
 }
 
-// A number as people write it: not what strtod takes besides, " 1", "0x1p4", "inf".
+// Reads a plain number; refuses other forms that strtod accepts, " 1", "0x1p4", "inf".
 static bool read_number(const char *text, double *value, char **end) {
     size_t digits = strspn(text, "0123456789.");
     *value = strtod(text, end);
     return digits > 0 && *end > text && !strpbrk(text, "xX") && *value >= 0.0 && *value < 1e18;
 }
 
-// A rate may name what it counts, "1000samples/s": then that is what the profile's has to be of.
+// A rate may name its unit, as in "1000samples/s"; the profile must then have the same unit.
 static void take_rate_unit(char **unit, Threshold *threshold) {
     size_t word = strspn(*unit, "abcdefghijklmnopqrstuvwxyz");
     if (word < 2 || word >= sizeof(threshold->unit) || strcmp(*unit + word, "/s") != 0) return;
@@ -183,7 +183,7 @@ static Status read_limit(const char *text, Threshold *threshold) {
     return STATUS_OK;
 }
 
-// Its three parts are between colons.
+// Colons separate key, layer and limit.
 static Status read_one(Threshold *threshold) {
     char copy[sizeof(threshold->text)], *limit;
     snprintf(copy, sizeof(copy), "%s", threshold->text);

@@ -1,4 +1,4 @@
-// threshold_judge.c -- whether limits hold, and how that is told.
+// threshold_judge.c -- judges limits, and prints the verdicts.
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
@@ -33,12 +33,12 @@ static void set(Threshold *threshold, ThresholdVerdict verdict, const char *form
     va_end(arguments);
 }
 
-// What a whole interval says of the most that there may be.
+// The verdict on an interval for an upper limit `most`.
 static ThresholdVerdict judge_interval(double low, double high, double most) {
     return low > most ? THRESHOLD_BROKEN : high > most ? THRESHOLD_UNDECIDED : THRESHOLD_HOLDS;
 }
 
-// A rate is to be at least so much. `of`: "fc1 "
+// A rate's limit is a lower one. `of`: "fc1 "
 static void judge_value(Threshold *threshold, const char *of, Found found) {
     Kind kind = threshold->key->kind;
     double limit = threshold->limit;
@@ -57,7 +57,7 @@ static void judge_value(Threshold *threshold, const char *of, Found found) {
     }
 }
 
-// The slowest of those that match stands for all.
+// Judges the slowest of the matching layers.
 static Status judge_layers(Threshold *threshold, const Profile *profile) {
     const ProfileLayer *slowest = NULL;
     Found most = {.value = (double)NAN};
@@ -93,7 +93,7 @@ static void set_change(Threshold *threshold, ThresholdVerdict verdict, const Dif
     threshold->seen = time->seen;
 }
 
-// `most`: times before.
+// The largest allowed ratio of times, after / before.
 static double most_of(const Threshold *threshold) {
     bool of_rate = threshold->key->kind == OF_RATE;
     return of_rate ? 1.0 / (1.0 + threshold->limit) : 1.0 + threshold->limit;
@@ -109,9 +109,9 @@ static void judge_change(Threshold *threshold, const DiffTime *time) {
         set_change(threshold, judge_interval(ratio->low, ratio->high, most_of(threshold)), time);
 }
 
-// The one that has changed most for the worse stands for all. A limit that allows a change asks
-// whether one is seen beyond it, and no layer to be proved; one that asks for a change is judged as
-// a step's.
+// Judges the layer that changed most for the worse. A limit that allows a slowdown holds unless a
+// layer is seen beyond it; no layer needs proof to be within. A limit that demands a speedup is
+// judged like a step's.
 static void judge_changes(Threshold *threshold, const ProfileDiff *diff) {
     const DiffTime *worst = NULL;
     double most = most_of(threshold);
@@ -152,7 +152,7 @@ static void judge_beside(Threshold *threshold, const ThresholdSides *sides) {
     }
 }
 
-// "1000samples/s" says nothing of tokens.
+// True if the limit names another unit: "1000samples/s" cannot judge tokens.
 static bool counts_another(const Threshold *threshold, const Profile *profile) {
     return threshold->unit[0] && strcmp(threshold->unit, profile->unit) != 0;
 }
@@ -179,7 +179,7 @@ int threshold_count(const ThresholdList *list, ThresholdVerdict verdict) {
     return n;
 }
 
-// What is left open, and what would have been told of it.
+// Prints the number of undecided limits, and the change that would have been detected.
 static void print_undecided(const ThresholdList *list, FILE *file) {
     int undecided = threshold_count(list, THRESHOLD_UNDECIDED);
     double seen = 0.0;
@@ -199,7 +199,7 @@ static void print_undecided(const ThresholdList *list, FILE *file) {
 
 void threshold_print(const ThresholdList *list, FILE *file) {
     static const char *const words[] = {"holds", "BROKEN", "CANNOT BE TOLD",
-                                        "UNKNOWN"}; // what is to be seen
+                                        "UNKNOWN"}; // bad ones in capitals
     Table table = {.title = "THRESHOLDS",
                    .headings = {"limit", "", "found"},
                    .widths = {8, 9, 45},

@@ -1,4 +1,4 @@
-// trend.c -- where a series changed, and a picture of it in one line.
+// trend.c -- finds the changes in a series, and draws it in one line.
 #include "profiler/compare/trend.h"
 
 #include <math.h>
@@ -11,11 +11,11 @@
 static const double worth = 0.02, confidence = 0.99;
 
 // ---- changes -----------------------------------------------------------------------------------
-typedef struct Side { // up to five entries, one after the other
-    double *runs;     // room for all of theirs
+typedef struct Side { // up to five successive entries
+    double *runs;     // all runs of these entries
     int64_t n;
-    double least, most; // of the entries' medians; of four or more without one at each end
-    double first, last; // medians of the entries at its ends
+    double least, most; // range of the entries' medians; without both extremes for four or more
+    double first, last; // medians of the first and the last entry
 } Side;
 
 static int by_value(const void *left, const void *right) {
@@ -23,7 +23,7 @@ static int by_value(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-// What is compared of the entry's run number r.
+// The value to compare of the entry's run r.
 static double value_of(const HistoryEntry *entry, int r, bool divided) {
     return divided ? entry->runs[r] / entry->beats[r] : entry->runs[r];
 }
@@ -35,7 +35,7 @@ static double median_of(const HistoryEntry *entry, bool divided) {
     return 0.5 * (runs[(entry->n_runs - 1) / 2] + runs[entry->n_runs / 2]);
 }
 
-// Has each of them a metronome, of one version?
+// True if all these entries have a metronome of the same version.
 static bool can_divide(const History *history, const int *which, int from, int to) {
     int version = history->entries[which[from]].metronome;
     bool can = version > 0;
@@ -48,7 +48,7 @@ static void take_entry(const HistoryEntry *entry, bool divided, Side *side) {
         side->runs[side->n++] = value_of(entry, r, divided);
 }
 
-// Of four or more the least and the most are left out: one that went astray decides nothing.
+// With four or more entries, leaves out both extremes, so that a single outlier decides nothing.
 static void gather(const History *history, const int *which, int from, int to, bool divided,
                    Side *side) {
     double medians[TREND_WINDOW] = {0}, sorted[TREND_WINDOW];
@@ -66,7 +66,7 @@ static void gather(const History *history, const int *which, int from, int to, b
             take_entry(&history->entries[which[from + i]], divided, side);
 }
 
-// Whether the entries up to `at` and from there on differ, and by how much.
+// True if the entries before `at` and from `at` on differ; fills *change.
 static bool differ(const History *history, const int *which, int from, int at, int to, Side *sides,
                    TrendChange *change) {
     int first = at - TREND_WINDOW > from ? at - TREND_WINDOW : from;
@@ -91,7 +91,7 @@ typedef struct Search {
     const History *history;
     const int *which;
     Side sides[2];
-    TrendChange *changes; // their entry is that of `which` until all are found
+    TrendChange *changes; // their `entry` indexes `which` until all are found
     int n;
 } Search;
 
@@ -104,7 +104,7 @@ static void search(Search *all, int from, int to) {
     }
     if (best.entry < 0 || all->n == TREND_MOST || error_pending()) return;
     all->changes[all->n++] = best;
-    search(all, best.entry, to); // the newest are wanted first
+    search(all, best.entry, to); // newest first, as they matter most
     search(all, from, best.entry);
 }
 
@@ -113,7 +113,7 @@ static int by_entry(const void *left, const void *right) {
     return (a->entry > b->entry) - (a->entry < b->entry);
 }
 
-// By how much: of the entries between one change and the next.
+// Measures each change again, by the entries between its neighbouring changes only.
 static void measure_again(Search *all, int n) {
     for (int i = 0; i < all->n; i++) {
         TrendChange *change = &all->changes[i], again;
@@ -136,10 +136,10 @@ int trend_changes(const History *history, const int *which, int n,
     return error_pending() ? -1 : all.n;
 }
 
-// ---- a line of it ------------------------------------------------------------------------------
+// ---- the line ----------------------------------------------------------------------------------
 enum { SPARKS = 32, MOST_TOLD = 12 };
 
-// The last ones, from the least to the most of them.
+// Draws the last values, scaled from their least to their most.
 static void draw(const double *values, int n, char line[SPARKS + 1]) {
     static const char levels[] = "_.-=+*#";
     enum { LEVELS = sizeof(levels) - 1 };
@@ -156,7 +156,7 @@ static void draw(const double *values, int n, char line[SPARKS + 1]) {
     line[n - first] = '\0';
 }
 
-// "1.19 ms" where all were as the last
+// "1.19 ms" if all values equal the last
 static void print_line(const char *name, const double *values, int n, Text (*text)(double value),
                        FILE *file) {
     char line[SPARKS + 1];
@@ -178,8 +178,8 @@ static Text bytes_text(double value) { return text_bytes_si(whole(value)); }
 // ---- one work ----------------------------------------------------------------------------------
 typedef struct Series {
     const History *history;
-    int *which, *timed; // owned; entries of it, and those of them that ran
-    double *values;     // owned; of these, one after the other
+    int *which, *timed; // owned; indices of its entries, and of those that ran
+    double *values;     // owned; one value per entry, in order
     int n;
 } Series;
 
@@ -233,7 +233,7 @@ static void print_counts(const Series *series, FILE *file) {
             series->values[i] = (double)count_of(&series->history->entries[series->which[i]], c);
         print_line(counts[c].name, series->values, series->n, counts[c].text, file);
         int told = 0;
-        for (int i = series->n - 1; i > 0 && told < MOST_TOLD; i--) { // the last first
+        for (int i = series->n - 1; i > 0 && told < MOST_TOLD; i--) { // newest first
             int64_t was = count_of(&series->history->entries[series->which[i - 1]], c);
             int64_t is = count_of(&series->history->entries[series->which[i]], c);
             if (was == is) continue;
@@ -244,7 +244,7 @@ static void print_counts(const Series *series, FILE *file) {
     }
 }
 
-// The entries that are of the same work as number `first`.
+// Selects the entries of the same work as entry `first`.
 static void select_alike(Series *series, int first) {
     const HistoryEntry *entries = series->history->entries;
     series->n = 0;

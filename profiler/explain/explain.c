@@ -1,5 +1,5 @@
-// explain.c -- --explain: which layers are meant. How one is told is explain_layer.c's, an op
-// explain_op.c's, the whole step explain_totals.c's.
+// explain.c -- --explain: selects the layers. Not here: the text on a layer (explain_layer.c), on
+// an op (explain_op.c), on the whole step (explain_totals.c).
 #include "profiler/explain/explain.h"
 
 #include <fnmatch.h>
@@ -8,8 +8,8 @@
 #include "profiler/report/report_table.h"
 #include "tensor/given.h"
 
-// ---- which layers ----------------------------------------------------------------------------
-// In whichever case: the report says "Adam update", and few would type it so.
+// ---- selection -------------------------------------------------------------------------------
+// Ignores case: the report says "Adam update", but few would type it so.
 static bool is_meant(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
     return fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 ||
            fnmatch(pattern, profile_layer_title(profile, layer).s, FNM_CASEFOLD) == 0;
@@ -24,7 +24,7 @@ static Status refuse(const Profile *profile, const char *pattern) {
                      text_fit(pattern, 60).s, profile->n_layers == 1 ? "is" : "are", names);
 }
 
-// ---- the whole -------------------------------------------------------------------------------
+// ---- all together ----------------------------------------------------------------------------
 static void print_heading(const Profile *profile, FILE *file) {
     int64_t samples = profile->batch * profile->accumulate;
     static const char *const kinds[] = {"training step", "forward and backward", "inference"};

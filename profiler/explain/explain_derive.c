@@ -1,6 +1,5 @@
-// explain_derive.c -- counts, bytes and what is kept with the numbers of a record's shapes filled
-// in, by the rules of the op's story (tensor/op.h). What does not come to the counted figure is not
-// shown.
+// explain_derive.c -- derives counts, bytes and kept bytes from a record's shapes, by the rules of
+// the op's story (tensor/op.h). A derivation that does not equal the counted figure is not shown.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +17,13 @@ static uint64_t rows_of(Shape shape) {
     return last_of(shape) ? elements(shape) / last_of(shape) : 0;
 }
 
-// As rows, a row being a block that divides the shape's elements.
+// The shape as (rows, elements of a row), where a row has the elements of `block`.
 static Shape with_rows_of(Shape shape, Shape block) {
     int64_t n = shape_numel(block);
     return SHAPE(n ? shape_numel(shape) / n : 0, n);
 }
 
-// (channels, elements of each)
+// The shape as (channels, elements of a channel).
 static Shape by_channels(Shape shape) {
     int64_t channels = shape.ndim > 1 ? shape.dims[1] : 0;
     return SHAPE(channels, channels ? shape_numel(shape) / channels : 0);
@@ -56,7 +55,7 @@ static void times_shape(Derivation *d, Shape shape) {
     for (int i = 0; i < shape.ndim; i++) times(d, (uint64_t)shape.dims[i]);
 }
 
-// each x n + more, where `inner` as one factor of several
+// each x n + more; in brackets if `inner`, as one of several factors
 static void times_affine(Derivation *d, OpRule rule, uint64_t n, bool inner) {
     bool brackets = inner && rule.more != 0;
     append(d, "%s%s", d->factors ? " x " : "", brackets ? "(" : "");
@@ -109,7 +108,7 @@ static Derivation per_sum(Shape in, Shape out, OpRule rule) {
     append(&d, "(%s - 1)", text_count((int64_t)(n / outputs)).s);
     multiply(&d, n / outputs - 1);
     times_shape(&d, out);
-    d.factors++; // the difference alone is worth showing
+    d.factors++; // shown even with one factor
     snprintf(d.why, sizeof(d.why), "n - 1 per output element");
     return d;
 }
@@ -174,7 +173,7 @@ Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule ru
 }
 
 // ---- products --------------------------------------------------------------------------------
-// The last `factors` of the names.
+// Keeps the last `factors` of the names.
 static void take_names(Derivation *d, const char *names) {
     int extra = 1 - d->factors;
     for (const char *at = names; (at = strstr(at, " x ")); at += 3) extra++;
@@ -224,8 +223,8 @@ static uint64_t extra_bytes(const Profile *profile, const OpRecord *record, cons
            bytes_each(profile, story->extra_type);
 }
 
-// Inputs as recorded, then what the record does not hold; an optimizer's come once for all
-// parameters together.
+// Lists the recorded inputs, then operands that the record lacks; an optimizer's are listed once
+// for all parameters together.
 static int list_operands(const Profile *profile, const OpRecord *record, const OpStory *story,
                          const DTypeSignature *types, Operand operands[OPERANDS_MOST]) {
     int n = 0;
@@ -235,15 +234,15 @@ static int list_operands(const Profile *profile, const OpRecord *record, const O
         if (grouped && !name) break;
         if (!grouped && record->in[i].ndim < 0) continue; // no bias
         uint64_t bytes = bytes_of(profile, types, i, record->in[i]), real = real_bytes(profile);
-        if (grouped) // first the numbers that a step reads from the program
+        if (grouped) // the first input holds numbers from the program
             bytes = i > 0 ? real * (uint64_t)profile->trainable_parameters
                           : 4 * elements(record->in[0]);
         uint64_t picked = real * elements(record->in[0]) * last_of(record->in[1]);
         if (story->picks_rows && i == 1 && picked < bytes) bytes = picked;
         OpCall call = {.op = record->op, .n_in = record->n_in, .params = record->params};
-        // Whoever told the op's story knows that its `mutates` asks for no tensor.
+        // An op with a story has a `mutates` that needs no tensors.
         bool written = name && record->op->mutates && record->op->mutates(&call, i);
-        bool read = record->cost.bytes_read > 0; // or it is overwritten whatever it was
+        bool read = record->cost.bytes_read > 0; // else it is overwritten unread
         operands[n++] = (Operand){name ? name : "input", read ? bytes : 0, written ? bytes : 0};
     }
     if (record->out.ndim >= 0) {
@@ -278,10 +277,10 @@ int derive_operands(const Profile *profile, const ProfileOp *op, Operand operand
     return 0;
 }
 
-// ---- what is kept for backward ---------------------------------------------------------------
-// The op whose output the i-th reads as x, as in a model that runs from layer to layer; NULL: none.
+// ---- kept for backward -----------------------------------------------------------------------
+// The op whose output op i reads as x, assuming that layers run in sequence; NULL: none.
 static const ProfileOp *before(const Profile *profile, int64_t i) {
-    bool viewed = false; // under another shape: a flattened image
+    bool viewed = false; // reshaped, as a flattened image
     Shape x = profile->ops[i].record.in[0];
     for (int64_t k = i - 1; k >= 0; k--) {
         const OpRecord *record = &profile->ops[k].record;
@@ -300,7 +299,7 @@ static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
     const ProfileOp *source = before(profile, i);
     bool kept_before = source && explain_story(profile, source).story.keeps & KEEP_Y;
     int n = 0;
-    if (story.keeps & KEEP_X && source && !kept_before) // without a source it is the batch
+    if (story.keeps & KEEP_X && source && !kept_before) // without a source, x is the batch
         terms[n++] = (Term){"x", real_bytes(profile) * elements(record->in[0])};
     if (story.keeps & KEEP_Y) terms[n++] = (Term){"y", real_bytes(profile) * elements(record->out)};
     if (story.keeps & KEEP_EXTRA)
@@ -308,7 +307,7 @@ static int kept_by(const Profile *profile, int64_t i, Term terms[3]) {
     return n;
 }
 
-// Each batch of a step keeps as much as the first, and lets go of it before the next.
+// Looks at one batch: each keeps as many bytes, and frees them before the next.
 int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]) {
     int64_t ops = profile->layers[layer].phase[REPORT_FORWARD].ops / profile->accumulate;
     int n = 0;

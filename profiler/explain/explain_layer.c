@@ -1,5 +1,5 @@
-// explain_layer.c -- one layer: its share of the step, its ops, and how its row of the report adds
-// up.
+// explain_layer.c -- explains one layer: its share of the step, its ops, and the sums behind its
+// row of the report.
 #include <string.h>
 
 #include "profiler/explain/explain_parts.h"
@@ -8,7 +8,7 @@
 enum { NAME_SHOWN = 48 };
 
 // ---- the head --------------------------------------------------------------------------------
-// A name that fits a line: its end says more than its beginning.
+// Shortens a name to fit a line; keeps its end, which is more specific.
 static Text shown_name(const char *path) { return text_fit_end(path, NAME_SHOWN); }
 
 static void print_title(const Profile *profile, const ProfileLayer *layer, FILE *file) {
@@ -25,7 +25,7 @@ static void print_title(const Profile *profile, const ProfileLayer *layer, FILE 
     flow_close(&flow);
 }
 
-// weight (512, 784) or (64, 32, 3, 3), and bias (512,), where the two are all that the layer owns.
+// Prints weight (512, 784) or (64, 32, 3, 3) and bias (512,), if the layer owns nothing else.
 static void print_parameters(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
     const OpRecord *op = explain_product(profile, index);
@@ -52,7 +52,7 @@ static void print_share(const Profile *profile, const ProfileLayer *layer, FILE 
                   text_duration(step).s, text_percent(mine / step).s);
 }
 
-// Amdahl: the rest of the step stays as it is.
+// By Amdahl's law: the rest of the step stays the same.
 static void print_gain(const Profile *profile, const ProfileLayer *layer, FILE *file) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     double mine = profile_layer_seconds(layer), rest = step - mine, half = step - 0.5 * mine;
@@ -67,11 +67,11 @@ static void print_gain(const Profile *profile, const ProfileLayer *layer, FILE *
               text_duration(half).s, text_number(step / half).s);
 }
 
-// ---- what is missing, and why ----------------------------------------------------------------
-// Views are nobody's work: that no op gave dx need not mean that nobody asked for it.
+// ---- missing ops, and the reasons ------------------------------------------------------------
+// Views do no work: dx may be needed even though no op computes it.
 static bool only_views(const OpCost *cost) { return cost->bytes_read + cost->bytes_written == 0; }
 
-// Norms give the gradients of their parameters beside that of x, in one op.
+// False for norms: one op gives the gradients of x and of the parameters.
 static bool gives_dx_alone(const Profile *profile, int index) {
     uint64_t real = (uint64_t)precision_bytes(profile->precision);
     for (int64_t i = 0; i < profile->n_ops; i++) {
@@ -148,7 +148,7 @@ static ReportPhase part_of(Phase phase) {
                                       : REPORT_BACKWARD;
 }
 
-// A phase of several ops: what their medians come to, beside its own.
+// For a phase of several ops: the sum of their medians, beside the phase's own median.
 static void print_phase_time(const Profile *profile, int index, ReportPhase phase, FILE *file) {
     enum { MOST = 12 };
     const ProfilePhase *whole = &profile->layers[index].phase[phase];
@@ -171,7 +171,7 @@ static void print_phase_time(const Profile *profile, int index, ReportPhase phas
     flow_close(&flow);
 }
 
-// "forward 1.07 us (1.05-1.09 us), backward ...; of 5", where there were several runs.
+// Prints "forward 1.07 us (1.05-1.09 us), backward ...; of 5" if there were several runs.
 static void print_runs(const ProfileLayer *layer, FILE *file) {
     char text[300] = "";
     int64_t runs = 0;
@@ -229,14 +229,14 @@ static void print_sum(const Profile *profile, int index, FILE *file) {
 }
 
 // ---- one layer -------------------------------------------------------------------------------
-// The same work in another batch of the step.
+// True if both ops are the same work in different batches of the step.
 static bool is_repeated(const ProfileOp *a, const ProfileOp *b) {
     const OpRecord *x = &a->record, *y = &b->record;
     return a->layer == b->layer && x->op == y->op && x->phase == y->phase &&
            shape_equal(x->out, y->out) && memcmp(&x->cost, &y->cost, sizeof(x->cost)) == 0;
 }
 
-// Of a step of several batches what all have in common is explained once.
+// In a step of several batches, explains an op that they share only once.
 static void explain_once(const Profile *profile, int64_t place, FILE *file) {
     const ProfileOp *op = &profile->ops[place];
     int64_t times = 1, others = profile->accumulate > 1 ? profile->n_ops : 0;

@@ -40,7 +40,7 @@ static void print_total(const OpCost *cost, FILE *file) {
     uint64_t total = op_cost_total_flops(*cost);
     int kinds = 0;
     for (int i = 0; i < 4; i++) kinds += terms[i].value > 0;
-    if (kinds == 1) return; // it was just said
+    if (kinds == 1) return; // just printed
     Flow flow = flow_open(file, "total");
     if (kinds > 1)
         flow_sum(&flow, terms, 4, total, "FLOP");
@@ -82,7 +82,7 @@ static void print_side(const char *label, const Operand operands[], int n, bool 
     flow_close(&flow);
 }
 
-// Not measured: what is asked is its roof.
+// Without a measured time, since only the roof is needed.
 static RooflineInput input_of(const OpRecord *record) {
     return roofline_op_input(&record->cost, &record->traffic, (double)NAN);
 }
@@ -133,7 +133,7 @@ static void print_memory_time(const Machine *machine, const RooflineInput *input
     flow_close(&flow);
 }
 
-// Its FLOPs by the peak, or those that no peak tells of.
+// The FLOPs at the peak, or the square roots and divisions if these take longer.
 static void print_arithmetic(const Machine *machine, const RooflineInput *input,
                              const Roofline *roofline, FILE *file) {
     const Traffic *traffic = &input->traffic;

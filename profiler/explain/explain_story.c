@@ -1,6 +1,5 @@
-// explain_story.c -- what an op's own story becomes where it ran: with an activation fused in, z is
-// what goes into it; what the backward of a layer's product runs is told by the layer's names. No
-// op is known here by its name.
+// explain_story.c -- adapts an op's story to its place in a layer: z is the input of a fused
+// activation, and backward ops use the names of the layer's product. This file knows no op by name.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +21,7 @@ const OpRecord *explain_product(const Profile *profile, int layer) {
     return NULL;
 }
 
-// `text` with each word x as z, dx as dz and, where `gradient`, dy as dz.
+// Copies `text` with renamed words: if `gradient`, dy becomes dz; else x becomes z and dx dz.
 static void rename_words(char *to, size_t size, const char *text, bool gradient) {
     size_t used = 0;
     while (*text && used + 1 < size) {
@@ -50,7 +49,7 @@ static void tell_fused(Told *told) {
     snprintf(told->does, sizeof(told->does), "z%s, y = %s(z)", formula + 1, activation->name);
 }
 
-// dz, the gradient of what went into the activation: its own backward, first in the layer's.
+// The backward of the fused activation, first in the layer's backward; it gives dz.
 static void tell_through(Told *told) {
     if (told->story.formula)
         rename_words(told->does, sizeof(told->does), told->story.formula, false);
@@ -66,7 +65,7 @@ static void tell_gradient(Told *told, const GradientStory *gradient, bool fused)
         told->story.in[i] = fused ? renamed(gradient->in[i], "dy", "dz") : gradient->in[i];
 }
 
-// For which input of the layer's product an op of its backward works; -1: for none.
+// The input of the layer's product whose gradient a backward op computes; -1: none.
 static int gradient_of(const OpRecord *record, const OpRecord *product) {
     if (record->phase == PHASE_BACKWARD_INPUT)
         return shape_equal(record->in[1], product->in[1]) ? 0 : -1;

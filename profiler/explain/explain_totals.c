@@ -1,5 +1,5 @@
-// explain_totals.c -- the end of --explain without a layer: how the step's counts, its time and its
-// memory add up.
+// explain_totals.c -- the end of --explain without a layer: the sums behind the step's counts, time
+// and memory.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "profiler/explain/explain_parts.h"
 #include "profiler/report/report_table.h"
 
-enum { FEW_LAYERS = 12 }; // all named in one sum
+enum { FEW_LAYERS = 12 }; // up to this number, one sum names all
 
 static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -35,7 +35,7 @@ static void print_counts(const Profile *profile, FILE *file) {
     flow_close(&flow);
 }
 
-// Products of layers whose input needs no gradient: what keeps backward from twice forward.
+// MACs of layers whose input needs no gradient: for them, backward is not twice the forward.
 static uint64_t macs_without_dx(const Profile *profile, const ProfileLayer **only) {
     uint64_t macs = 0;
     int n = 0;

@@ -1,5 +1,5 @@
-// chart.c -- what all drawings share: axes with their marks, and keys. Also the two that are no
-// profile's: the losses of a training, the points of a sweep.
+// chart.c -- helpers for all drawings: axes with their marks, and legends. Also the two drawings
+// that need no profile: the losses of a training, the points of a sweep.
 #include "profiler/look/chart_parts.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ char *chart_layer_link(int layer, char text[CHART_LINK]) {
 }
 
 // ---- keys --------------------------------------------------------------------------------------
-// In a page a line of text.
+// The legend in a page: a line of text.
 static void put_legend(const Chart *chart, WholeFile *file) {
     whole_file_print(file, "<p class=\"legend\">");
     for (int i = 0; i < chart->n_keys; i++) {
@@ -25,7 +25,7 @@ static void put_legend(const Chart *chart, WholeFile *file) {
     whole_file_print(file, "</p>\n");
 }
 
-// In a file of its own below the drawing, row by row: how high they are. svg NULL: that alone.
+// The legend in a file: rows below the drawing. Returns their height; draws nothing if svg is NULL.
 static double put_keys(const Chart *chart, const Svg *svg) {
     enum { LEFT = 10, SQUARE = 10, ROW = 18, LETTER = 6, GAP = 24 };
     double x = LEFT, y = chart->height;

@@ -1,11 +1,11 @@
-// chart_memory.c -- live bytes over one step, stacked by category: what stays is below, so that the
-// top is what moves.
+// chart_memory.c -- live bytes over one step, stacked by category: constant categories are at the
+// bottom, changing ones on top.
 #include <string.h>
 
 #include "profiler/look/chart_parts.h"
 #include "tensor/storage.h"
 
-enum { COLUMNS = 240 }; // more than there are pixels for makes a file large
+enum { COLUMNS = 240 }; // more would only make the file larger
 
 static const MemoryCategory stacked[MEM_COUNT] = {MEM_PARAMETER, MEM_OPTIMIZER, MEM_GRADIENT,
                                                   MEM_DATA,      MEM_STAGING,   MEM_WORKSPACE,
@@ -14,7 +14,7 @@ static const MemoryCategory stacked[MEM_COUNT] = {MEM_PARAMETER, MEM_OPTIMIZER, 
 static Text bytes_text(double bytes) { return text_bytes_si((int64_t)bytes); }
 static Text op_text(double op) { return text_count((int64_t)op); }
 
-// The highest of the points that a column stands for.
+// The highest of the points in a column.
 static const MemoryPoint *point_at(const MemoryCurve *curve, int column, int columns) {
     int64_t from = column * curve->n_points / columns;
     int64_t to = (column + 1) * curve->n_points / columns;
@@ -31,7 +31,7 @@ static int64_t height_of(const MemoryUse *live, int n) {
     return bytes;
 }
 
-// From the top down, each area over the one before.
+// The area of the first n categories; larger areas are drawn first, smaller ones over them.
 static void put_area(const Svg *svg, const MemoryCurve *curve, const SvgAxis *x, const SvgAxis *y,
                      int n) {
     int columns = curve->n_points < COLUMNS ? (int)curve->n_points : COLUMNS;
@@ -41,7 +41,7 @@ static void put_area(const Svg *svg, const MemoryCurve *curve, const SvgAxis *x,
     svg_path_point(svg, x->at, y->at, true);
     for (int c = 0; c < columns; c++) {
         double height = svg_at(y, (double)height_of(&point_at(curve, c, columns)->live, n));
-        if (height == was) continue; // the next corner says so
+        if (height == was) continue; // no corner is needed
         if (c > 0) svg_path_point(svg, x->at + c * each, was, false);
         svg_path_point(svg, x->at + c * each, height, false);
         was = height;

@@ -1,5 +1,5 @@
-// chart_roofline.c -- the roofline, log-log: a roof for every level of memory, and each layer a dot
-// under them; its size says how much of the step it takes.
+// chart_roofline.c -- the roofline, log-log: a roof for every level of memory, and a dot for each
+// layer, whose size shows the layer's share of the step.
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct Frame {
     const Profile *profile;
     SvgAxis x, y;             // FLOP/B, FLOP/s
     double step;              // seconds
-    double labels[LABELS][2]; // where names stand
+    double labels[LABELS][2]; // positions of names so far
     int n_labels;
 } Frame;
 
@@ -20,7 +20,7 @@ typedef struct Place {
     double intensity, rate;
 } Place;
 
-// False: nothing was counted or measured, or it does no arithmetic.
+// False if the layer was not counted or measured, or does no arithmetic.
 static bool place_of(const ProfileLayer *layer, Place *place) {
     OpCost cost = layer->phase[REPORT_STEP].cost;
     double seconds = profile_layer_seconds(layer);
@@ -33,7 +33,7 @@ static bool place_of(const ProfileLayer *layer, Place *place) {
 static Text intensity_text(double value) { return text_number(value); }
 static Text rate_text(double value) { return text_rate(value, "FLOP/s"); }
 
-// From the lowest dot to a little above the roof; the ridge of every level is in it.
+// Axes from the lowest dot to a little above the roof, including the ridge of every level.
 static Frame frame_of(const Profile *profile) {
     const Machine *machine = &profile->machine;
     double peak = machine->peak_flops_per_second;
@@ -55,7 +55,7 @@ static Frame frame_of(const Profile *profile) {
     return frame;
 }
 
-// Up to the ridge a level's bandwidth, from there the peak.
+// Each roof: a level's bandwidth up to the ridge, then the peak.
 static void put_roofs(const Svg *svg, const Frame *frame) {
     const Machine *machine = &frame->profile->machine;
     double peak = machine->peak_flops_per_second;
@@ -71,12 +71,12 @@ static void put_roofs(const Svg *svg, const Frame *frame) {
                        svg_at(&frame->y, from * level->bytes_per_second), true);
         svg_path_point(svg, svg_at(&frame->x, ridge), svg_at(&frame->y, peak), false);
         svg_path_end(svg, text);
-        double share = (i + 1.0) / (machine->n_levels + 1.0); // of its slope: each elsewhere
+        double share = (i + 1.0) / (machine->n_levels + 1.0); // label position along the slope
         double label = pow(from, 1.0 - share) * pow(ridge, share);
         svg_text(svg, svg_at(&frame->x, label) - 4,
                  svg_at(&frame->y, label * level->bytes_per_second) - 4, "label end", level->name);
     }
-    double ridge = machine_ridge(machine, 0); // of the fastest level: the leftmost
+    double ridge = machine_ridge(machine, 0); // the leftmost, of the fastest level
     for (int i = 1; i < machine->n_levels; i++) ridge = fmin(ridge, machine_ridge(machine, i));
     svg_line(svg, svg_at(&frame->x, ridge), svg_at(&frame->y, peak), frame->x.until,
              svg_at(&frame->y, peak), "roof");
@@ -92,14 +92,14 @@ static const char *class_of(Bound bound) {
     return bounds[bound == BOUND_COMPUTE ? 0 : bound == BOUND_MEMORY ? 1 : 2].class;
 }
 
-// Beside its dot, or, where another name stands, below that; a name is as high as its line but for
-// one unit, so that rounding never has it stand where it has just been moved from.
+// Puts a name beside its dot, or below a name in the way. Names collide at one unit less than the
+// line height, so that rounding cannot make a moved name collide with the same name again.
 static void put_name(const Svg *svg, Frame *frame, double x, double y, const char *name) {
     for (int i = 0; i < frame->n_labels; i++) {
         const double *other = frame->labels[i];
         if (fabs(other[0] - x) >= LABEL_WIDTH || fabs(other[1] - y) >= LABEL_HEIGHT - 1) continue;
         y = other[1] + LABEL_HEIGHT;
-        i = -1; // from the first again
+        i = -1; // check all again
     }
     svg_text(svg, x, y, "label", name);
     if (frame->n_labels == LABELS) return;

@@ -1,5 +1,5 @@
-// chart_step.c -- a step as a strip: its ops end to end by their medians, on the threads that do
-// them and in the layers that they are of; and of each layer, where its time went.
+// chart_step.c -- a step as a strip: its ops end to end by median time, by thread and by layer; and
+// the parts of each layer's time.
 #include <math.h>
 #include <string.h>
 
@@ -17,13 +17,13 @@ static const char *class_of(Phase phase) {
 // ---- rows --------------------------------------------------------------------------------------
 enum { WIDTH = 760, LEFT = 130, RIGHT = 750, TOP = 8 };
 
-typedef struct Rows { // a layer each
+typedef struct Rows { // one row per layer
     double top, height, bottom;
-    int every; // so many share a name: there is no room for more
+    int every; // rows per name, if names do not fit every row
 } Rows;
 
 static Rows rows_of(int n, double top) {
-    const double most = 1200.0; // higher is no picture
+    const double most = 1200.0; // greatest height of all rows
     double height = fmin(16.0, fmax(4.0, most / (n > 0 ? n : 1)));
     return (Rows){top, height, top + n * height, height >= 10.0 ? 1 : (int)ceil(10.0 / height)};
 }
@@ -41,10 +41,10 @@ static void put_names(const Svg *svg, const Profile *profile, const Rows *rows) 
 }
 
 // ---- the strip ---------------------------------------------------------------------------------
-typedef struct Run { // ops of one layer and phase, one after the other
+typedef struct Run { // successive ops of one layer and phase
     int64_t first, end;
     double from, to; // seconds
-    bool handed;     // other threads took a part
+    bool handed;     // other threads took part
 } Run;
 
 static bool next_run(const Profile *profile, Run *run) {
@@ -71,7 +71,7 @@ static void put_run(const Svg *svg, const Profile *profile, const SvgAxis *x, co
              profile_layer_title(profile, layer).s, class, text_duration(run->to - run->from).s,
              (long long)(run->end - run->first), run->end - run->first == 1 ? "" : "s",
              first->record.op->name);
-    svg_rect(svg, from, TOP + 1, to, TOP + 15, class, NULL); // what it is stands at its layer
+    svg_rect(svg, from, TOP + 1, to, TOP + 15, class, NULL); // the layer's row has the title
     if (run->handed) svg_rect(svg, from, TOP + 17, to, TOP + 31, class, NULL);
     double y = row_at(rows, first->layer);
     svg_rect(svg, from, y + 0.5, to, y + rows->height - 0.5, class, title);
@@ -102,7 +102,7 @@ bool chart_step(const Profile *profile, const char *style, WholeFile *file) {
     return true;
 }
 
-// ---- where time went ---------------------------------------------------------------------------
+// ---- parts of the time -------------------------------------------------------------------------
 static const ChartKey parts[] = {{"roof", "the roofs"},
                                  {"kernel", "kernels beyond them, alone and warm"},
                                  {"handoff", "threads, handed to and woken"},

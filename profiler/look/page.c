@@ -1,5 +1,5 @@
-// page.c -- the page: what it is of, drawings and tables of what there is, and the report as a
-// terminal shows it.
+// page.c -- the page: an overview, drawings and tables of the data, and the report as a terminal
+// shows it.
 #include "profiler/look/page.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "tensor/version.h"
 
 // ---- parts of the report -----------------------------------------------------------------------
-// What it prints, as a terminal shows it.
+// Writes the output of `print`, as a terminal shows it.
 static Status put_printed(const Page *page, void (*print)(const Page *page, FILE *file),
                           WholeFile *file) {
     char *text = NULL;

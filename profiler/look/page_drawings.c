@@ -1,4 +1,4 @@
-// page_drawings.c -- the drawings of a page as files of their own. Not here: what is drawn
+// page_drawings.c -- the drawings of a page as files of their own. Not here: the drawings
 // (chart.h).
 #include "profiler/look/chart.h"
 #include "profiler/look/page_parts.h"
@@ -29,7 +29,7 @@ static bool sweep(const Page *page, WholeFile *file) {
 }
 
 static const struct {
-    const char *name, *lacks; // what it is not drawn without
+    const char *name, *lacks; // `lacks`: the data it needs
     bool (*draw)(const Page *page, WholeFile *file);
 } drawings[PAGE_DRAWINGS] = {
     [PAGE_ROOFLINE] = {"roofline", "ceilings and times", roofline},

@@ -1,5 +1,5 @@
-// page_style.c -- the style of pages and drawings. Colours are Okabe and Ito's (2008), which those
-// who see fewer can tell apart, darker on white and lighter on black.
+// page_style.c -- the style of pages and drawings. Colours are Okabe and Ito's (2008), which are
+// safe for colour blindness, darker on white and lighter on black.
 #include "profiler/look/page_parts.h"
 
 const char page_style[] =
@@ -48,7 +48,7 @@ const char page_style[] =
     ".staging{fill:var(--f);background:var(--f)}"
     ".workspace,.left{fill:var(--g);background:var(--g)}\n"
     ".slower{color:var(--b)}.faster{color:var(--c)}\n"
-    // A phone, then paper: on that nothing scrolls, opens or leads anywhere.
+    // Rules for phones, then for paper, which cannot scroll, unfold or follow links.
     "@media(max-width:30rem){body{padding:.5rem;font-size:.9rem}pre{font-size:.7rem;padding:.5rem}"
     "th,td{padding:.15rem .3rem}table{font-size:.8rem}svg{min-width:28rem}h1{font-size:1.2rem}}\n"
     "@media print{@page{margin:15mm}*{-webkit-print-color-adjust:exact}"

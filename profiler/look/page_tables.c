@@ -1,4 +1,4 @@
-// page_tables.c -- the tables of a page: what the report's hold, without its 80 columns.
+// page_tables.c -- the tables of a page, with the report's data but no limit of 80 columns.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "profiler/report/report_table.h"
 #include "tensor/memory.h"
 
-// ---- what tables are made of -------------------------------------------------------------------
+// ---- building blocks ---------------------------------------------------------------------------
 void page_table_begin(const PageTable *table, WholeFile *file) {
     whole_file_print(file,
                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -62,7 +62,7 @@ static Text seconds_text(const Latency *latency) {
     return latency->count > 0 ? text_duration(latency->statistics.median) : (Text){""};
 }
 
-// What bounds it, and, once it is asked for, why.
+// The layer's bound, with the evidence in a closed <details>.
 static void put_bound(const Profile *profile, const ProfilePhase *step, double seconds,
                       WholeFile *file) {
     char evidence[ROOFLINE_TEXT];
@@ -119,7 +119,7 @@ typedef struct Operator {
 
 static int by_seconds(const void *left, const void *right) {
     const Operator *a = left, *b = right;
-    if (a->seconds == b->seconds) // of what did not run
+    if (a->seconds == b->seconds) // neither ran
         return (op_cost_total_flops(a->cost) < op_cost_total_flops(b->cost)) -
                (op_cost_total_flops(a->cost) > op_cost_total_flops(b->cost));
     return (a->seconds < b->seconds) - (a->seconds > b->seconds);
@@ -190,7 +190,7 @@ void page_peak(const Profile *profile, WholeFile *file) {
     page_table_end(file);
 }
 
-// ---- what differs ------------------------------------------------------------------------------
+// ---- differences -------------------------------------------------------------------------------
 void page_diff(const ProfileDiff *diff, WholeFile *file) {
     static const char *const columns[] = {"layer",   "phase",     "<base", "<now",
                                           "<change", "<95% sure", NULL};

@@ -33,7 +33,7 @@ static void put_title(const Svg *svg, const char *element, const char *title) {
     whole_file_print(svg->file, "</title></%s>\n", element);
 }
 
-// A tenth of a unit is finer than anybody sees; "12", "12.5"
+// Writes a number to a tenth of a unit, finer than the eye sees: "12", "12.5".
 static void put_number(WholeFile *file, const char *before, double value) {
     double tenths = round(10.0 * value);
     bool whole = fmod(tenths, 10.0) == 0.0;
@@ -116,7 +116,7 @@ double svg_at(const SvgAxis *axis, double value) {
     return axis->at + fmin(fmax(share, 0.0), 1.0) * (axis->until - axis->at);
 }
 
-// Of less than two powers of ten also 2 and 5 times them.
+// Marks powers of ten; also 2 and 5 times these if the axis spans at most two.
 static int decades(const SvgAxis *axis, int most, double marks[]) {
     static const double factors[] = {1.0, 2.0, 5.0};
     int from = (int)floor(log10(axis->from)), to = (int)ceil(log10(axis->to)), n = 0;

@@ -57,14 +57,7 @@ const FlagTopic flag_topics[] = {
 };
 const int flag_topic_count = (int)(sizeof(flag_topics) / sizeof(flag_topics[0]));
 
-enum {
-    OF_MODEL,
-    OF_TRAINING,
-    OF_MEASURING,
-    OF_QUESTIONS,
-    OF_FILES,
-    OF_OTHER
-}; // indices in flag_topics
+enum { OF_MODEL, OF_TRAINING, OF_MEASURING, OF_QUESTIONS, OF_FILES, OF_OTHER }; // topics
 const Flag options_flags[] = {
     {OF_MODEL, MLP, true, "layers", "N,N,...", "sizes of the layers (784,512,256,10)",
      OTHER(take_layers)},

@@ -87,7 +87,7 @@ static Status refuse_absent(const Program *program) {
 static Status load_images(Program *program) {
     const Options *options = program->options;
     Images *images = &program->images;
-    if (options->data) { // report unreadable data even if it is not used
+    if (options->data) { // an error even if unused
         Status status =
             dataset_read_folder(options->data, &images->train, &images->test, &images->was_split);
         if (!status) status = check_fit(&program->subject, &images->train);
@@ -126,14 +126,12 @@ bool program_planes(const Program *program) { return program->subject.sample.ndi
 Loader *program_loader_new(const Program *program) {
     const Options *options = program->options;
     bool spare_core = context_current()->threads < pool_default_threads();
-    LoaderOptions load = {
-        .batch = program->subject.batch,
-        .shuffle = true,
-        .scale = 1.0f,
-        .seed = (uint64_t)options->seed,
-        .prefetch =
-            spare_core ? 2 : 0, // without a spare core, it would only compete with the training
-        .planes = program_planes(program)};
+    LoaderOptions load = {.batch = program->subject.batch,
+                          .shuffle = true,
+                          .scale = 1.0f,
+                          .seed = (uint64_t)options->seed,
+                          .prefetch = spare_core ? 2 : 0, // else loading only competes
+                          .planes = program_planes(program)};
     return program->texts.train.count > 0
                ? corpus_loader_new(&program->texts.train, program->subject.sample.dims[0], load)
                : loader_new(&program->images.train, load);

@@ -89,7 +89,7 @@ char **program_other_words(const Options *options, const char *other, char *cons
     char **words = memory_new((n + strlen(other) + 2) * sizeof(char *));
     if (!*text || !words) return words;
     char *flags = flags_of(*text), *rest = NULL, *model = flags > *text ? *text : NULL;
-    const char *old = model ? options->model : NULL; // typed, or from a config file
+    const char *old = model ? options->model : NULL; // or from a config file
     bool placed = false;
     if (*flags == ' ') *flags++ = '\0';
     size_t i = 0;
@@ -180,8 +180,7 @@ static Status check_alike(const Comparing *all, const SavedProfile *base, const 
 static Status check_first(Comparing *all) {
     SavedProfile now;
     if (in_turns(all)) return STATUS_OK;
-    if (run_once(all, &all->now) && program_is_stopped())
-        error_clear(); // the killed run has no result
+    if (run_once(all, &all->now) && program_is_stopped()) error_clear(); // it was killed
     if (error_pending()) return error_status();
     Status status = gather(&all->now, 1, &now);
     if (!status) status = check_alike(all, &all->file, &now);
