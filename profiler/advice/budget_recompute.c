@@ -209,7 +209,7 @@ static Status try_depth(Choosing *c, int depth) {
         bool fits = tried.bytes <= c->limit;
         if (fits) status = spare(c, c->order, n, &tried);
         if (!status) keep_if_better(c, tried);
-        if (!fits) return status; // it fits in no order
+        if (!fits) return status; // fits in no order
     }
     return status;
 }

@@ -148,9 +148,8 @@ static double median_of_values(const double *values, int64_t n) {
     return statistics.median;
 }
 
-// For runs in turns, also compares pairs, since a disturbance of several runs affects both members.
-// Takes the narrower interval, each with half of the doubt. If the pairs are too few to reach that
-// confidence, the unpaired interval gets all of it.
+// For runs in turns, also compares pairs, whose members share disturbances, and takes the narrower
+// interval, each with half of the doubt; all of it is the unpaired one's if pairs are too few.
 static Status find_ratio(const TimePairs *all, int64_t n, int64_t m, double doubted, Ratio *ratio) {
     Ratio paired = {.reached = false};
     double half = 0.5 * doubted;

@@ -95,7 +95,7 @@ typedef struct Options {
     OptimizerKind optimizer;
     RateOptions rate;
     const char *device;              // a name listed in --help
-    Precision precision;             // of counted reals if nothing runs
+    Precision precision;             // type to count reals in if nothing runs
     const char *data;                // a path; NULL: generated digits or sentences
     const char *checkpoint, *resume; // files; NULL: none
     int64_t every;                   // steps between checkpoints; 0: one epoch's
@@ -114,7 +114,7 @@ typedef struct Options {
     double max_latency; // limits on a sweep's best point; seconds, bytes; 0: none
     int64_t max_memory;
     bool measure_only; // one of the --runs processes: it prints its profile
-    bool trains_too;   // it also trains
+    bool trains_too;   // such a process also trains
     bool calibrate;    // measure the peaks again
     bool percentiles, strict;
     double time_limit; // seconds; 0: not given

@@ -54,7 +54,7 @@ bool take_input(Options *options, const Flag *flag, const char *text) {
     return add_input(options, text);
 }
 
-// "seq=128". What stands before the last '=' is the name: "2*seq", or whatever a file has.
+// Takes "seq=128". The name is all before the last '=', such as "2*seq" or any name in a file.
 bool take_open_size(Options *options, const Flag *flag, const char *text) {
     const char *sign = strrchr(text, '=');
     char *end = NULL;

@@ -303,7 +303,7 @@ bool take_preset(Options *options, const Flag *flag, const char *text) {
 }
 
 typedef struct UnitOfText {
-    const char *name; // NULL behind the last
+    const char *name; // NULL past the last
     double value;
 } UnitOfText;
 

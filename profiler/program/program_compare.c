@@ -54,7 +54,7 @@ static Status profile_each(Program *program, Entry *entries) {
     int n = program->options->n_models;
     for (int i = 0; i < n && !status && (i == 0 || !program_is_stopped()); i++) {
         Program *one = &entries[i].program;
-        if (i > 0) one->machine = entries[i - 1].program.machine; // measured once
+        if (i > 0) one->machine = entries[i - 1].program.machine; // ceilings are measured once
         snprintf(one->progress, sizeof(one->progress), "%d of %d, %.24s", i + 1, n,
                  entries[i].options.model);
         status = blame(&entries[i], program_profile(one));

@@ -303,7 +303,7 @@ static Status tell(Comparing *all, Told *told, JsonWriter **json) {
     if (annotation_wanted()) annotate(program, diff, &story);
     if (program->report && program_is_stopped())
         printf("\nCUT SHORT, as was asked: by the runs that had ended\n");
-    if (program->thresholds.n == 0 && options->junit) // who asks a CI's question gets an answer
+    if (program->thresholds.n == 0 && options->junit) // --junit needs at least one limit
         threshold_parse(limits_unsaid, &program->thresholds);
     const ThresholdSides sides = sides_of(told);
     Status status = program_judge(program, &sides);

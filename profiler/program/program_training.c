@@ -18,7 +18,7 @@ typedef struct Training {
 } Training;
 
 static void show_progress(Training *training, const FitProgress *p) {
-    int64_t done = p->step - training->checkpoint.step; // by this run
+    int64_t done = p->step - training->checkpoint.step; // batches of this run
     if (!progress_due(&training->line) && p->step < p->steps) return;
     double left = p->seconds / (double)done * (double)(p->steps - p->step);
     char of[32] = "";
