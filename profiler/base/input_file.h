@@ -1,4 +1,4 @@
-// input_file.h -- all of a file that somebody names: of any kind, but never waiting without end.
+// input_file.h -- reads a whole file of any kind named by the user, and never waits forever.
 #ifndef PROFILER_BASE_INPUT_FILE_H
 #define PROFILER_BASE_INPUT_FILE_H
 
@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-enum { INPUT_FILE_PATIENCE = 10 }; // seconds, for whoever writes a FIFO
+enum { INPUT_FILE_PATIENCE = 10 }; // seconds to wait for a FIFO's writer
 
-// Its bytes, *size of them, and a 0 behind; yours to memory_free. NULL: it cannot be read
-// (STATUS_IO), or has more than `most` bytes (STATUS_FORMAT). A FIFO that nobody writes for ten
-// seconds cannot, either; a signal ends the waiting.
+// Returns the file's *size bytes, followed by a 0; the caller frees them with memory_free. NULL:
+// the file cannot be read (STATUS_IO), or has more than `most` bytes (STATUS_FORMAT). Reading a
+// FIFO fails if nobody writes to it for ten seconds; a signal ends the wait.
 char *input_file_read(const char *path, size_t most, size_t *size);
 
 #endif

@@ -1,10 +1,10 @@
-// nearest.h -- internal: which of some names was meant by one that is none of them.
+// nearest.h -- internal: finds the known name that a misspelled name most likely means.
 #ifndef PROFILER_BASE_NEAREST_H
 #define PROFILER_BASE_NEAREST_H
 
-// Asks for names by their places, from 0 on until NULL. Returns the one that takes the fewest
-// letters to change, add or leave out: three at most, and of a name with another first letter less
-// than half. NULL: there is none so near, or no name.
+// Asks for names by index, from 0 until NULL. Returns the name with the smallest edit distance
+// (letters changed, added or left out): at most three, and less than half of its letters if the
+// first letter differs. NULL: no name is that near, or `name` is NULL.
 //
 //     const char *meant = nearest_name("batsh", flag_name, options);
 const char *nearest_name(const char *name, const char *(*at)(const void *holder, int i),

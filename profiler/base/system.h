@@ -1,31 +1,31 @@
-// system.h -- what the system says of this process and its machine. Not here: what a result was
-// measured on (base/environment.h).
+// system.h -- figures from the operating system about this process and its machine. Not here: the
+// environment of a result (base/environment.h).
 #ifndef PROFILER_BASE_SYSTEM_H
 #define PROFILER_BASE_SYSTEM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Processor time of all threads of this process, in seconds, those that ended included.
+// Processor time of all threads of this process, including those that ended, in seconds.
 double system_processor_seconds(void);
 
 // Processor time of the calling thread alone.
 double system_thread_seconds(void);
 
-// Seconds that all threads of this process waited for a core which others had. NaN: Linux does not
-// say.
+// Seconds that all threads of this process waited for cores busy with other work. NaN: Linux does
+// not report it.
 double system_waiting_seconds(void);
 
-// Page faults of this process so far that were served from memory; and what one takes, with giving
-// the page back: measured now, in less than a millisecond. NaN: it cannot be.
+// Number of this process's page faults so far served from memory; and the seconds of one fault and
+// of giving its page back, measured now in under a millisecond. NaN: it cannot be measured.
 int64_t system_page_faults(void);
 double system_fault_seconds(void);
 
-// The line "key:   123 kB" of a file in /proc, in bytes; -1 where there is none.
+// Reads the line "key:   123 kB" of a file in /proc, in bytes; -1 if there is none.
 int64_t system_bytes(const char *file, const char *key);
 
-// Whether the machine has so many bytes free, and an eighth for rounding. Linux would grant more,
-// and end the process that uses it.
+// True if the machine has `bytes` bytes free, plus an eighth for rounding. Linux would grant more,
+// and then kill the process that uses it.
 bool system_has_memory(int64_t bytes);
 
 #endif

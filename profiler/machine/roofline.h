@@ -1,5 +1,5 @@
-// roofline.h -- from counts, ceilings and a measured time to a verdict with its evidence. Pure
-// functions; profiler/CONVENTIONS.md, section 4, says why, and --help roofline prints every rule.
+// roofline.h -- turns counts, ceilings and a measured time into a verdict with its evidence. Pure
+// functions; profiler/CONVENTIONS.md, section 4, gives the reasons, --help roofline all rules.
 #ifndef PROFILER_MACHINE_ROOFLINE_H
 #define PROFILER_MACHINE_ROOFLINE_H
 
@@ -7,11 +7,11 @@
 
 RIDGEPOINT_API_BEGIN
 
-// The largest of four figures that counts and ceilings give: the same in every run.
+// The bound: the largest of four figures computed from counts and ceilings, so it never varies.
 #define BOUND_LIST(X)                                                                              \
     X(COMPUTE, "compute")   /* total FLOPs at the peak */                                          \
-    X(MEMORY, "memory")     /* moving bytes; with the level that costs most of it */               \
-    X(OVERHEAD, "overhead") /* dispatching ops and handing work to threads; on a card launches */  \
+    X(MEMORY, "memory")     /* moving bytes; with the level that costs most time */                \
+    X(OVERHEAD, "overhead") /* dispatching ops, handing work to threads; card: launches */         \
     X(TRANSFER, "transfer") /* copying a batch to a card */
 typedef enum Bound {
 #define BOUND_ENUM(name, text) BOUND_##name,
@@ -22,82 +22,82 @@ typedef enum Bound {
 const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
 
 enum {
-    ROOFLINE_NEAR_PERCENT = 125, // of the second largest figure, up to: the bound is between both
-    ROOFLINE_PAST_PERCENT = 110, // of the roof, above: past it, which a bound must not be
+    ROOFLINE_NEAR_PERCENT = 125, // of the second figure: up to here the bound is between both
+    ROOFLINE_PAST_PERCENT = 110, // of the roof: above it a time is past it, which no bound allows
 };
 
 typedef struct RooflineInput {
     OpCost cost;
-    // Where the cost's bytes are. What it leaves of bytes_read and bytes_written counts at the
-    // machine's last level, as all threads'; what goes beyond them is ignored.
+    // The levels of the cost's bytes. Bytes of bytes_read and bytes_written that it does not place
+    // count at the machine's last level, for all threads; any excess is ignored.
     Traffic traffic;
-    int64_t ops;            // dispatched
-    double seconds;         // measured; NaN, or no positive finite number: not measured
-    int64_t transfer_bytes; // copied to the card that it runs on
+    int64_t ops;            // number of dispatched ops
+    double seconds;         // measured; NaN, or not positive and finite: not measured
+    int64_t transfer_bytes; // copied to the card that runs it
 } RooflineInput;
 
-// The input of an execution that took so many seconds and copied nothing to a card.
+// The input of an execution that took `seconds` and copied nothing to a card.
 RooflineInput roofline_input(OpCost cost, const Traffic *traffic, int64_t ops, double seconds);
-// The same of one op.
+// The input of one op.
 RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, double seconds);
-// All of its bytes, each charged once, to the machine's levels.
+// Places all of the input's bytes, each charged once, at the machine's levels.
 void roofline_traffic(const Machine *machine, const RooflineInput *input, Traffic *traffic);
-// How long a team takes at best for what it moves at a level, and why: bytes / bytes_per_second. By
-// the level's rates it is the longest of what comes (read or allocated; in the first level, where
-// nothing is fetched before it is written, read alone), of what is stored, and of what comes and
-// goes. Where only a bandwidth is given, counted bytes.
+// The best time of a team for its traffic at a level, with the reason: bytes / bytes_per_second.
+// With the level's rates, it is the longest of the times for bytes coming in (read or allocated; in
+// the first level, which fetches nothing before a write, only read), for bytes stored, and for
+// bytes coming in and going out. If only a bandwidth is given, counted bytes apply.
 typedef struct LevelTime {
     double seconds;
     uint64_t bytes;
     double bytes_per_second;
-    const char *what; // happens to the bytes: "fetched", "stored", "moved"; "": counted
+    const char *what; // the kind of traffic: "fetched", "stored", "moved"; "": counted
 } LevelTime;
 LevelTime roofline_level_time(const MachineLevel *level, Team team, const LevelTraffic *traffic);
 
 typedef struct Roofline {
     double intensity;        // FLOP/B; NaN without bytes
-    double flop_seconds;     // total_flops / peak; of ops that one thread did, by that thread's
-    double compute_seconds;  // that, or what its roots and divisions take
+    double flop_seconds;     // total_flops / peak; ops run by one thread at that thread's peak
+    double compute_seconds;  // flop_seconds, or the time of roots and divisions if longer
     double memory_seconds;   // sum of roofline_level_time over levels and teams
-    double roof_seconds;     // the larger of the two
+    double roof_seconds;     // the larger of compute_seconds and memory_seconds
     double roof_fraction;    // roof / measured seconds; NaN when not measured
-    int level;               // the level that costs most memory time; the last without bytes
-    bool slow;               // roots and divisions are the roof
-    double flops_per_second; // total_flops / flop_seconds: the peak, unless one thread did a part
+    int level;               // the level with the most memory time; the last one without bytes
+    bool slow;               // true if roots and divisions set the roof
+    double flops_per_second; // total_flops / flop_seconds: the peak, unless one thread ran a part
     double bytes_per_second; // bytes / memory_seconds, of counted bytes
     // flops_per_second / bytes_per_second, so that intensity against ridge always agrees with
-    // flop_seconds against memory_seconds; a ridge of `level` alone would not where bytes lie at
-    // several levels, or are read only, or written in place.
+    // flop_seconds against memory_seconds. The ridge of `level` alone would disagree if bytes lie
+    // at several levels, are only read, or are written in place.
     double ridge;
-    double overhead_seconds; // of its dispatches and hand-offs at best
-    double transfer_seconds; // of its copies at best; 0: none, or at an unknown rate
+    double overhead_seconds; // best time of its dispatches and hand-offs
+    double transfer_seconds; // best time of its copies; 0: none, or the rate is unknown
     Bound bound;             // BOUND_COUNT without any count
-    Bound near;              // the second largest figure, where it is as large but for a quarter
-    Bound roof_bound;        // compute or memory alone, as the intensity says
-    bool judged;             // counted and measured: there is a roof_fraction
+    Bound near;              // the second largest figure, if within a quarter of the largest
+    Bound roof_bound;        // compute or memory, by the intensity
+    bool judged;             // counted and measured, so roof_fraction is valid
 } Roofline;
 
-// On the ridge is compute; so are FLOPs without bytes. Bytes without FLOPs are
+// An intensity on the ridge is compute, and so are FLOPs without bytes. Bytes without FLOPs are
 // memory. The machine has at least one level.
 Roofline roofline_judge(const Machine *machine, const RooflineInput *input);
 
-// Whether the bound lies between two figures, in words: "near the ridge", "between overhead and
-// memory"; "" where it does not.
+// Says if the bound lies between two figures: "near the ridge", "between overhead and memory"; ""
+// if not.
 enum { ROOFLINE_NEAR_TEXT = 40 };
 char *roofline_near_text(const Roofline *roofline, char text[ROOFLINE_NEAR_TEXT]);
 
-// Was it faster than its roof by more than measuring errs? And what that may be due to, in words
-// that follow "past its roof: ".
+// True if a time is below its roof by more than the measurement error; and the possible reasons, in
+// words that follow "past its roof: ".
 bool roofline_is_past(const Roofline *roofline);
 const char *roofline_why_past(const Machine *machine);
 
-// In words, each with intensity, ridge, roof and measured time: "26.5 FLOP/B >= ridge 5.74 (333
+// The verdict with intensity, ridge, roof and measured time: "26.5 FLOP/B >= ridge 5.74 (333
 // GFLOP/s / 58.0 GB/s, L3): compute-bound; 207 of 333 GFLOP/s = 62% of the roof (309 of 496 us)".
-enum { ROOFLINE_TEXT = 256 }; // it fits, whatever the figures
+enum { ROOFLINE_TEXT = 256 }; // large enough for any figures
 char *roofline_evidence(const Machine *machine, const RooflineInput *input,
                         const Roofline *roofline, char text[ROOFLINE_TEXT]);
 
-// --help roofline: every constant, formula and the order of the bounds.
+// Text of --help roofline: every constant, formula and the order of the bounds.
 extern const char roofline_help_text[];
 
 RIDGEPOINT_API_END

@@ -1,28 +1,27 @@
-// metronome.h -- a fixed piece of work, timed beside what is measured. Times of different processes
-// are divided by it: what a machine gives changes from second to second, and meets both alike. Not
-// here: what is divided (Profile.metronome says by what, compare/ divides).
+// metronome.h -- a fixed piece of work, timed beside a measurement. Times of different processes
+// are divided by its time: a machine's speed changes from second to second, and affects both alike.
+// Not here: the division (Profile.metronome tells the divisor, compare/ divides).
 #ifndef PROFILER_MEASURE_METRONOME_H
 #define PROFILER_MEASURE_METRONOME_H
 
 #include "tensor/status.h"
 
-// The work is ours alone and never changes, so that no faster kernel divides itself away: on each
-// of a few cores in turn, while the others rest, about 0.2 ms of multiplies and adds in the core's
-// first cache, and one read of 4 MB. Whoever changes it takes another version: times of two
-// versions say nothing of each other.
+// The work never changes, so a faster kernel cannot hide itself by the division: on each of a few
+// cores in turn, while the others rest, about 0.2 ms of multiplies and adds in the core's first
+// cache, and one read of 4 MB. A change of the work needs a new version: times of two versions
+// cannot be compared.
 typedef struct Metronome Metronome;
 
-typedef struct Beat { // seconds, the mean of the cores
+typedef struct Beat { // seconds, mean over the cores
     double product, read;
 } Beat;
 
-// 4 MB outside the context's ledger. NULL with STATUS_OUT_OF_MEMORY pending.
+// Takes 4 MB outside the context's ledger. NULL with STATUS_OUT_OF_MEMORY pending.
 Metronome *metronome_new(void);
-void metronome_free(Metronome *metronome); // NULL: nothing
+void metronome_free(Metronome *metronome); // NULL is fine
 int metronome_version(void);
-// Once on each of so many cores, the next ones of those that the process may use, and at most 4;
-// of 1 where the calling thread is. About 0.5 ms each. The thread may run afterwards where it could
-// before.
+// Runs once on each of `cores` cores (at most 4), the next ones that the process may use; with 1,
+// on the calling thread's core. About 0.5 ms each. Afterwards the thread's affinity is as before.
 //
 //     Beat beat = metronome_beat(metronome, context_current()->threads);
 Beat metronome_beat(Metronome *metronome, int cores);

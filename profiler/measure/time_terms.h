@@ -1,4 +1,4 @@
-// time_terms.h -- the four terms that a measured time is told in: "700 us at best + 52.0 us slower
+// time_terms.h -- the four terms that make up a measured time: "700 us at best + 52.0 us slower
 // kernels + 12.0 us threads + 3.00 us off the cores + 31.0 us not explained".
 #ifndef PROFILER_MEASURE_TIME_TERMS_H
 #define PROFILER_MEASURE_TIME_TERMS_H
@@ -7,17 +7,17 @@
 
 RIDGEPOINT_API_BEGIN
 
-// Where a time went, in seconds. Each term is found by itself; none is a remainder.
+// The parts of a time, in seconds. Each term is found independently; none is a remainder.
 typedef struct TimeTerms {
-    double roofs; // of the ops, one after the other; known without a measurement
+    double roofs; // sum of the ops' roofs; known without a measurement
     double
-        kernels; // what the ops take beyond their roofs alone and warm, with their dispatch; NaN:
-                 // not known (nothing ran, a card, no ceilings, an op that cannot run again)
-    double threads; // handing ranges of work to other threads, and waking those that sleep
-    double others;  // of a whole step: the calling thread was on no core, or the system served
-    double faults;  // page faults, which are this part of `others`
+        kernels; // time of the ops beyond their roofs when run alone and warm, with their dispatch;
+                 // NaN: unknown (nothing ran, a card, no ceilings, an op that cannot be repeated)
+    double threads; // handing ranges of work to other threads, and waking sleeping ones
+    double others;  // whole step: the calling thread was on no core, or the system worked
+    double faults;  // page faults, a part of `others`
 } TimeTerms;
-// The seconds that no term explains, below 0 where the terms add up to more. NaN: not known.
+// The seconds that no term explains; negative if the terms sum to more. NaN: unknown.
 double time_terms_left(const TimeTerms *terms, double seconds);
 
 RIDGEPOINT_API_END

@@ -1,5 +1,5 @@
-// leak.h -- does memory grow from step to step? Live bytes after each step, the slope of a line
-// through them with its 95 % confidence interval, and who asked for what stayed.
+// leak.h -- detects memory that grows from step to step: live bytes after each step, the slope of a
+// line through them with its 95 % confidence interval, and the call sites whose memory stayed.
 //
 //     for (int i = 0; i < 2; i++) step();     // gradients and caches come with the first steps
 //     LeakTest *test = leak_new(1000);
@@ -16,39 +16,39 @@ RIDGEPOINT_API_BEGIN
 
 enum { LEAK_MOST_SITES = 16 };
 
-typedef struct LeakSite { // a call site some of whose bytes stayed
+typedef struct LeakSite { // a call site whose memory partly stayed
     char path[96];
     MemoryCategory category;
-    int64_t bytes, storages; // alive now, of those asked for since the start
+    int64_t bytes, storages; // alive now and requested since the start
 } LeakSite;
 
-// A leak goes on: the interval lies above 0, and the least that was live in the second third of the
-// steps exceeds that of the first, and that of the last third exceeds both. So neither a cache that
-// is filled once (one rise), nor one that is emptied now and then (it comes back down), nor steps
-// of different sizes are leaks. What rises all the while that one looks is, even if it would fall
-// later: look for longer than the longest period of the loop. Under a steady loop the interval
-// is [0, 0]; after equal rises it is the rise itself, without width.
+// A leak goes on: the interval lies above 0, and the minimum of live bytes in the second third of
+// the steps exceeds that of the first, and that of the last third exceeds both. So a cache filled
+// once (one rise), a cache emptied now and then (it falls again), and steps of different sizes are
+// not leaks. Memory that rises during the whole test counts as a leak even if it would fall later:
+// test for longer than the longest period of the loop. In a steady loop the interval is [0, 0];
+// after equal rises it is the rise itself, with zero width.
 typedef struct LeakReport {
     int64_t steps;
     double bytes_per_step, low, high; // least squares, with its 95 % interval (Student's t)
     bool leaks;
     LeakSite sites[LEAK_MOST_SITES]; // most bytes first
     int n_sites;
-    int64_t kept_bytes; // of all sites: what was asked for since the start and is alive
-    int64_t missed;     // storages beyond the 24,576 that it follows at a time; not in any site
+    int64_t kept_bytes; // all sites' bytes requested since the start and still alive
+    int64_t missed;     // storages beyond the limit of 24,576 tracked at a time; in no site
 } LeakReport;
 
-// Watches the ledger of the context that is current at leak_start, in which the other calls are to
-// be made as well. All memory is taken by leak_new (about a megabyte). Start after a step or two of
-// warm-up: what the first steps allocate to keep is no leak. Storages from before the start are
-// left alone, alive or not.
+// Watches the ledger of the context current at leak_start; make the other calls in that context,
+// too. leak_new allocates all memory (about a megabyte). Start after a step or two of warm-up:
+// memory that the first steps allocate and keep is no leak. Storages from before the start are
+// ignored, alive or not.
 typedef struct LeakTest LeakTest;
 LeakTest *leak_new(int64_t most_steps); // 3 to 2^30; NULL with an error pending
 void leak_free(LeakTest *test);         // stops it first; NULL is fine
 void leak_start(LeakTest *test);        // forgets an earlier test
-void leak_step(LeakTest *test);         // a step ends here; those beyond most_steps are not kept
+void leak_step(LeakTest *test);         // ends a step; steps beyond most_steps are not kept
 void leak_stop(LeakTest *test);
-// Also while it runs. STATUS_STATE with under 3 steps; STATUS_OUT_OF_MEMORY.
+// May be called during a test. STATUS_STATE with under 3 steps; STATUS_OUT_OF_MEMORY.
 Status leak_report(const LeakTest *test, LeakReport *report);
 
 RIDGEPOINT_API_END
