@@ -1,10 +1,10 @@
-// ridgepoint.h -- all of the library that a program may use: #include <ridgepoint/ridgepoint.h>.
+// ridgepoint.h -- the whole public library: #include <ridgepoint/ridgepoint.h>.
 //
-// Threads: every function works in the calling thread's context (tensor/context.h), and what it
-// makes stays with it: a tensor, a layer, an optimizer, a loader or a profiler is used by one
-// thread at a time, where it was made. What takes none of these (names, texts, statistics,
-// schedules, verdicts, versions) may be called from any thread, which then has the error message,
-// if any.
+// Threads: every function works in the calling thread's context (tensor/context.h), and the objects
+// it creates stay in that context: one thread at a time uses a tensor, a layer, an optimizer, a
+// loader or a profiler, in the context where it was made. Functions that take none of these (names,
+// texts, statistics, schedules, verdicts, versions) may be called from any thread, which then has
+// the error message, if any.
 #ifndef PROFILER_RIDGEPOINT_H
 #define PROFILER_RIDGEPOINT_H
 
@@ -50,7 +50,7 @@
 #include "tensor/version.h"
 
 RIDGEPOINT_API_BEGIN
-// all of it is in the headers above
+// the headers above declare everything
 RIDGEPOINT_API_END
 
 #endif

@@ -52,8 +52,7 @@ int text_width(const char *s); // number of UTF-8 code points; each counts as on
 // characters, broken UTF-8, characters that change the writing direction) becomes a question mark.
 // The fit functions use at most `width` >= 1 columns, with "~" for a cut end or beginning.
 Text text_plain(const char *s);
-int text_printable_bytes(
-    const char *s); // bytes of the printable character at s; 0: not printable
+int text_printable_bytes(const char *s); // bytes of the printable character at s; 0: not printable
 void text_take_plain(const char *s, char *text, size_t size); // text_plain into a buffer, cut
 void text_print_plain(const char *s, FILE *file);
 Text text_fit(const char *s, int width);

@@ -1,5 +1,5 @@
-// exports.h -- internal to profiler/: profiles, comparisons and verdicts as other programs read
-// them. Files appear whole or stay as they were; "-" is standard output. Errors are STATUS_IO and
+// exports.h -- internal to profiler/: profiles, comparisons and verdicts in formats of other
+// programs. Files appear whole or stay unchanged; "-" is standard output. Errors are STATUS_IO and
 // STATUS_OUT_OF_MEMORY.
 #ifndef PROFILER_FILES_EXPORTS_H
 #define PROFILER_FILES_EXPORTS_H
@@ -14,19 +14,19 @@
 #include "profiler/measure/profile.h"
 
 // ---- a spreadsheet (profile_csv.c) --------------------------------------------------------------
-// CSV (RFC 4180): counts exact, seconds and shares in full, what is not known empty. Rows add up to
-// the step but for what no layer took. "-" is standard output. STATUS_IO, STATUS_OUT_OF_MEMORY.
+// CSV (RFC 4180): counts exact, seconds and shares in full, unknown values empty. Rows sum to the
+// step except for time outside layers. "-" is standard output. STATUS_IO, STATUS_OUT_OF_MEMORY.
 Status profile_write_csv(const Profile *profile, const char *path);
 
 // ---- Prometheus and its like (openmetrics.c) ----------------------------------------------------
-// Times are medians of all runs. What is not known or did not happen has no line. Whole, or as it
-// was: STATUS_IO, STATUS_OUT_OF_MEMORY.
+// Times are medians over all runs. Values that are unknown or did not occur have no line. The file
+// appears whole or stays unchanged: STATUS_IO, STATUS_OUT_OF_MEMORY.
 Status openmetrics_write(const Profile *profile, const char *path);
 
 // ---- Google Benchmark (gbench.c) ----------------------------------------------------------------
-// Names are "step", "forward", "inference", "fc1/forward"; of several processes each is a
-// repetition. Of a layer no processor time is known apart from its time: cpu_time is real_time, as
-// of a thread that is timed and does not sleep. Whole, or as it was: STATUS_IO,
+// Names are "step", "forward", "inference", "fc1/forward"; with several processes each is a
+// repetition. A layer's processor time is not measured separately: cpu_time is real_time, as for a
+// timed thread that does not sleep. The file appears whole or stays unchanged: STATUS_IO,
 // STATUS_OUT_OF_MEMORY.
 Status gbench_write(const Profile *profile, const char *command, const char *path);
 
@@ -37,11 +37,11 @@ Status profile_diff_write_json(const ProfileDiff *diff, const DiffStory *story,
                                JsonWriter *json);
 
 // ---- a run of a GitHub workflow (annotation.c) --------------------------------------------------
-// Is this a step of such a run? Then GITHUB_ACTIONS is "true".
+// True if this is a step of such a run: then GITHUB_ACTIONS is "true".
 bool annotation_wanted(void);
 
-// `level` is "error", "warning" or "notice". Title and message may be any text: what would end
-// either, or is not printable, is written as GitHub reads it, or as '?'.
+// `level` is "error", "warning" or "notice". Title and message may be any text: characters that
+// would end either are escaped for GitHub, non-printable ones become '?'.
 void annotation_print(const char *level, const char *title, const char *message, FILE *file);
 
 // ---- tests (junit.c) ----------------------------------------------------------------------------
@@ -50,12 +50,12 @@ typedef enum JunitVerdict { JUNIT_PASSED, JUNIT_FAILED, JUNIT_ERROR, JUNIT_SKIPP
 typedef struct JunitCase {
     const char *suite, *name;
     JunitVerdict verdict;
-    // Unless it passed: a word for how, a line for people, and all there is to read.
+    // Unless it passed: the kind of failure, the full output, and a line for people.
     const char *type, *output;
     char message[160];
 } JunitCase;
 
-typedef struct JunitCases { // those of one suite follow each other
+typedef struct JunitCases { // cases of one suite are adjacent
     int n;
     void (*at)(const void *holder, int i, JunitCase *one);
     const void *holder;

@@ -1,5 +1,5 @@
-// profile_json_parts.h -- internal to profiler/: what several sections of a profile's JSON
-// documents are made of.
+// profile_json_parts.h -- internal to profiler/: parts shared by the sections of a profile's JSON
+// documents.
 #ifndef PROFILER_FILES_PROFILE_JSON_PARTS_H
 #define PROFILER_FILES_PROFILE_JSON_PARTS_H
 
@@ -9,21 +9,21 @@
 void json_shape(JsonWriter *json, const char *key, Shape shape);              // ndim -1: null
 void json_latency(JsonWriter *json, const char *key, const Latency *latency); // count 0: null
 void json_categories(JsonWriter *json, const MemoryUse *use); // "parameter_bytes" and the others
-// "a phase" of profiler/CONVENTIONS.md, section 5; null unless it happened.
+// Writes "a phase" of profiler/CONVENTIONS.md, section 5; null unless it happened.
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,
                 const ProfilePhase *phase, bool happened);
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase);
 void json_memory(JsonWriter *json, const Profile *profile); // "memory"
-void json_card(JsonWriter *json, const Profile *profile);   // "device", where it has a memory
-void json_ops(JsonWriter *json, const Profile *profile);  // "ops": in the order in which they ended
-void json_rank(JsonWriter *json, const Profile *profile); // "start_with"
-void json_advice(JsonWriter *json, const Profile *profile);     // and what was tried of it
-void json_generation(JsonWriter *json, const Profile *profile); // "generation"; null: not asked
+void json_card(JsonWriter *json, const Profile *profile);   // "device", if it has its own memory
+void json_ops(JsonWriter *json, const Profile *profile);    // "ops": in the order of their ends
+void json_rank(JsonWriter *json, const Profile *profile);   // "start_with"
+void json_advice(JsonWriter *json, const Profile *profile); // and the tried advice
+void json_generation(JsonWriter *json, const Profile *profile); // "generation"; null: not requested
 
-// The whole of one profile, as a value; the member that says when.
+// Writes one whole profile as a value; and the member with the creation date.
 void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
                    const char *command);
 void json_created(JsonWriter *json);
-void json_date(JsonWriter *json, const char *key); // the same by another name
+void json_date(JsonWriter *json, const char *key); // the date under another key
 
 #endif

@@ -177,8 +177,8 @@ typedef struct Profile {
     double cpu_seconds;  // mean processor time of a step, all threads; NaN on meta
     double cold_seconds; // the very first step
     int64_t warmup;      // steps before the first sample
-    bool steady; // at least 20 samples, no trend (statistics.h), and an IQR under 10 %
-    bool trend;  // the samples have a trend
+    bool steady;         // at least 20 samples, no trend (statistics.h), and an IQR under 10 %
+    bool trend;          // the samples have a trend
     double others_share; // share of the time its threads wanted a core, during measured steps, in
                          // which other work had the core; NaN: unknown
     const char *left_out[PROFILE_LEFT_OUT]; // skipped for lack of time: "forward alone"
@@ -198,9 +198,8 @@ typedef struct Profile {
     int64_t bytes_per_sample; // extra peak bytes for one more sample in the batch; 0 if
     bool one_batch;           // the model takes no other batch
 
-    const char *config; // the caller's: command options that came from a file, one a line
-    bool
-        reconciled; // the step ran; all counts and bytes of layers match the prediction
+    const char *config;   // the caller's: command options that came from a file, one a line
+    bool reconciled;      // the step ran; all counts and bytes of layers match the prediction
     char difference[200]; // the first count that differs; "": none, or nothing ran
     const struct OnnxAssumption *assumed; // the caller's: what its file leaves open
     int n_assumed;
@@ -244,8 +243,7 @@ typedef struct ProfileOptions {
     // Called between steps: true ends the measurement with the data so far, but not before one
     // sample (Profile.cut_short). NULL: never
     bool (*stop)(void);
-    bool
-        metronome; // run the metronome beside each round, for comparison with other processes
+    bool metronome; // run the metronome beside each round, for comparison with other processes
 } ProfileOptions;
 ProfileOptions profile_defaults(void);
 

@@ -33,7 +33,7 @@ typedef struct ProfileEvent {
     };
     union {
         double value;  // EVENT_COUNTER, EVENT_MEMORY; EVENT_COPY: bytes
-        int64_t woken; // EVENT_OP: sleeping threads that were given ranges of it
+        int64_t woken; // EVENT_OP: number of sleeping threads given ranges of its work
     };
     int32_t site;   // site in its context (EVENT_SITE: itself); -1: outside any layer
     uint8_t phase;  // Phase at the op's end

@@ -1,5 +1,5 @@
-// preset.h -- other tools' counts, from the same records: what --flop-convention prints. Each rule
-// is a pure function of one op (profiler/CONVENTIONS.md, section 1); none is a formula of a layer.
+// preset.h -- counts by other tools' rules, from the same records, for --flop-convention. Each rule
+// is a pure function of one op (profiler/CONVENTIONS.md, section 1), never a formula of a layer.
 #ifndef PROFILER_REPORT_PRESET_H
 #define PROFILER_REPORT_PRESET_H
 
@@ -24,12 +24,12 @@ typedef enum Preset {
         PRESET_COUNT
 } Preset;
 const char *preset_name(Preset preset); // "fvcore"
-const char *preset_rule(Preset preset); // one line: what it counts
-bool preset_per_sample(Preset preset);  // else for the whole batch. Work that is
-                                        // no multiple of it counts whole
+const char *preset_rule(Preset preset); // one line about what it counts
+bool preset_per_sample(Preset preset);  // false: counts the whole batch. Work that is not a
+                                        // multiple of the batch counts whole
 
-// What the tool would say of a profile's forward. For torch alone also of its backward, since its
-// FlopCounterMode counts that too; the others look at forward only.
+// The count of the tool for a profile's forward. For torch also for its backward, since its
+// FlopCounterMode counts that too; the others count only forward.
 typedef struct PresetCount {
     uint64_t forward, backward;
     bool counts_backward;
@@ -37,7 +37,7 @@ typedef struct PresetCount {
 PresetCount preset_count_layer(Preset preset, const Profile *profile, int layer);
 PresetCount preset_count(Preset preset, const Profile *profile);
 
-// The table of --flop-convention: every layer, the total (and its part in one sample, where it is a
+// Prints the table of --flop-convention: every layer, the total (and the part per sample if it is a
 // batch's), the rule, and our own headline count beside it. 80 columns.
 void preset_print(Preset preset, const Profile *profile, FILE *file);
 

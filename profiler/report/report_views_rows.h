@@ -7,38 +7,38 @@
 #include "profiler/report/report_views.h"
 
 typedef struct ViewRow { // a sum over ops
-    bool matches;        // the layer asked for; what does not is never shown on its own
-    int layer;           // of Profile.layers; -1: of several
-    const Op *op;        // NULL: of several
+    bool matches;        // true if the layer was requested; other rows are never shown alone
+    int layer;           // index into Profile.layers; -1: several
+    const Op *op;        // NULL: several
     Phase phase;
-    int64_t first; // its earliest op
+    int64_t first; // index of its earliest op
     int64_t calls;
-    int64_t uncounted; // of them, those without a cost
-    double seconds;    // of their median latencies; NaN on meta
+    int64_t uncounted; // calls without a cost
+    double seconds;    // sum of their median latencies; NaN on meta
     OpCost cost;
     Traffic traffic;
-    Roofline roofline; // zero where no machine was given
-    double amount;     // of what the rows are sorted by
+    Roofline roofline; // zero if no machine was given
+    double amount;     // the value that rows are sorted by
 } ViewRow;
 
 typedef struct ViewRows {
-    ViewRow *rows; // owned; as they are to be printed
+    ViewRow *rows; // owned; in printing order
     int64_t count, shown;
-    ViewRow others, sum; // of what is not shown; of everything
+    ViewRow others, sum; // sums over hidden rows, and over everything
     bool timed;          // false on meta
-    ViewSort sort;       // what was asked for, or what there is in its place
+    ViewSort sort;       // the requested key, or the one that replaces it
 } ViewRows;
 
-// STATUS_INVALID_ARGUMENT, with the layers' names, where a pattern matches none.
+// STATUS_INVALID_ARGUMENT, naming the layers, if a pattern matches none.
 Status view_rows_make(const Profile *profile, ViewOptions options, ViewRows *rows);
 
-// What rows are sorted by, in seconds, FLOPs or bytes; in the order of the step: what bars show.
+// The value of the sort key, in seconds, FLOPs or bytes; with VIEW_SORT_ORDER, the value for bars.
 double view_amount(const ViewRow *row, const ViewRows *rows);
 
 typedef struct ViewLabel {
-    char s[2 * sizeof(Text)]; // of a layer and an op
+    char s[2 * sizeof(Text)]; // a layer and an op
 } ViewLabel;
-// "fc1", "fc1 linear"; not of a row of several layers.
+// "fc1", "fc1 linear"; not for a row of several layers.
 ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width);
 
 #endif

@@ -1,5 +1,5 @@
-// profiler.h -- what a program calls to profile its own layers, loops and kernels. One call for one
-// answer comes first; then the session, which watches whatever runs until it is stopped.
+// profiler.h -- the calls for a program to profile its own layers, loops and kernels. First come
+// functions that answer one question; then the session, which watches everything until its stop.
 //
 //     Profiler *profiler = profiler_new(profiler_defaults());
 //     profiler_start(profiler);
@@ -14,8 +14,8 @@
 //     profiler_write_trace(profiler, "trace.json");
 //     profiler_free(profiler);
 //
-// Threads: all of this watches the calling thread's context, and what other threads do in theirs is
-// not seen. A session is started, stepped, stopped and read by one thread.
+// Threads: all of this watches the calling thread's context; other threads' contexts are not seen.
+// A session is started, stepped, stopped and read by one thread.
 #ifndef PROFILER_SESSION_PROFILER_H
 #define PROFILER_SESSION_PROFILER_H
 
@@ -27,11 +27,11 @@
 RIDGEPOINT_API_BEGIN
 
 // ---- one call, one answer ----------------------------------------------------------------------
-// x is a whole batch, (batch, ...), wherever it lives; counting runs nothing, in the mode that the
-// layer is in. On failure a Status (or -1) with an error pending; what is written to is then
-// unspecified but safe to free.
+// x is a whole batch, (batch, ...), on any device; counting runs nothing, and uses the layer's
+// current mode. On failure a Status (or -1) with an error pending; outputs are then unspecified but
+// safe to free.
 
-int64_t profiler_count_parameters(const Layer *layer); // elements; tied ones once
+int64_t profiler_count_parameters(const Layer *layer); // number of elements; tied ones count once
 
 // 2 x multiply-adds of one forward, for one sample: the headline count (--help counts).
 Status profiler_count_flops(Layer *layer, const Tensor *x, uint64_t *flops_per_sample);
@@ -41,106 +41,105 @@ Status profiler_count_flops(Layer *layer, const Tensor *x, uint64_t *flops_per_s
 Status profiler_count_bytes(Layer *layer, const Tensor *x, uint64_t *bytes_read,
                             uint64_t *bytes_written);
 
-// Requested bytes live at the highest moment, x included, measured by the ledger while the layer
-// runs forward (inference), and forward and backward (training, without an optimizer's state).
+// Requested bytes live at the peak, x included, measured by the ledger while the layer runs forward
+// (inference), and forward and backward (training, without optimizer state).
 typedef struct ProfilerMemory {
     MemoryUse inference, training;
-    int64_t saved_bytes; // of activations, kept for backward
+    int64_t saved_bytes; // bytes of activations kept for backward
 } ProfilerMemory;
 Status profiler_measure_memory(Layer *layer, Tensor *x, ProfilerMemory *memory);
 
-// Seconds of one forward in inference mode: `warmup` >= 0 calls first, then `iterations` >= 1
-// samples. A forward shorter than the clock can tell is repeated within a sample, and divided;
-// until it is known how often, more calls pass. None on meta. Free with latency_free.
+// Measures seconds of one forward in inference mode: first `warmup` >= 0 calls, then `iterations`
+// >= 1 samples. A forward too short for the clock is repeated within a sample, and the time
+// divided; finding the repeat count takes extra calls. No samples on meta. Free with latency_free.
 Status profiler_measure_latency(Layer *layer, Tensor *x, int64_t warmup, int64_t iterations,
                                 Latency *latency);
 
-// One call of any function in the current context: how long, with what memory, and which work. (Ops
-// are watched, which takes about 0.1 us each.)
+// Measures one call of any function in the current context: its time, memory and work. (Ops are
+// observed, at about 0.1 us each.)
 //
 //     ProfilerCall call;
 //     profiler_call(load_and_scale, &batch, &call);
 //     printf("%.3f s, %lld bytes more at the peak\n", call.seconds, (long long)call.peak.total);
 typedef struct ProfilerCall {
-    double seconds;     // until it returned, and the context's device had done its work
+    double seconds;     // until it returned and the context's device was idle
     double cpu_seconds; // processor time of all threads of the process
-    MemoryUse peak;     // live bytes at the highest moment, less those before the call
-    MemoryUse left;     // live after it, less before: below 0 where it freed more than it made
-    int64_t ops;        // that it ran, and their cost;
-    int64_t uncounted;  // of them, without one
+    MemoryUse peak;     // live bytes at the peak, minus those before the call
+    MemoryUse left;     // live bytes after minus before: negative if it freed more
+    int64_t ops;        // ops that it ran
+    int64_t uncounted;  // ops without a cost
     OpCost cost;
 } ProfilerCall;
-// The error that the function left pending, if any; *call is told all the same.
+// Returns the error that the function left pending, if any; *call is filled in any case.
 Status profiler_call(void (*function)(void *argument), void *argument, ProfilerCall *call);
 
-// Whole profiles, to be freed with profile_free: counts, times, memory and, by this machine's
-// ceilings (measured on first use and kept, machine.h), verdicts. A layer and a backward pass go
-// forward and backward from an output gradient of ones; a forward pass is inference.
+// Make whole profiles, to be freed with profile_free: counts, times, memory and verdicts by this
+// machine's ceilings (measured on first use and kept, machine.h). A layer and a backward pass run
+// forward, and backward from an output gradient of ones; a forward pass is inference.
 Status profiler_profile_layer(Layer *layer, Tensor *x, Profile *profile);
 Status profiler_profile_forward_pass(Layer *model, Tensor *x, Profile *profile);
 Status profiler_profile_backward_pass(Layer *model, Tensor *x, Profile *profile);
 
-// The report of a forward and backward pass on `file`, for a first look.
+// Prints the report of a forward and backward pass to `file`, for a first look.
 Status profiler_quick(Layer *model, Tensor *x, FILE *file);
 
 // ---- a session ---------------------------------------------------------------------------------
-// Which steps are recorded, where profiler_step ends each: `skip` steps once; then cycles of `wait`
-// steps unrecorded, `warmup` steps recorded and thrown away, `active` steps kept, `repeat` times
-// (0: until the stop). active 0: every step after `skip`. A range of steps, 10 to 19: skip 10,
-// active 10, repeat 1.
+// The steps to record, where profiler_step ends each: `skip` steps once; then cycles of `wait`
+// steps unrecorded, `warmup` steps recorded and discarded, `active` steps kept, `repeat` times (0:
+// until the stop). active 0: every step after `skip`. For steps 10 to 19: skip 10, active 10,
+// repeat 1.
 typedef struct ProfilerSchedule {
     int64_t skip, wait, warmup, active, repeat;
 } ProfilerSchedule;
 
 typedef struct ProfilerOptions {
-    int64_t capacity;       // events; those beyond are dropped and counted
-    bool memory;            // live bytes over time too, for the trace
+    int64_t capacity;       // maximum number of events; later ones are dropped and counted
+    bool memory;            // record live bytes over time, too, for the trace
     const Machine *machine; // for verdicts, borrowed; NULL: none
     ProfilerSchedule schedule;
-    // N > 0: the schedule is that of the first epoch and of every N-th after it, each from its own
-    // step 0 on, and the others are not recorded; profiler_epoch ends one. 0: epochs are not told
+    // N > 0: the schedule applies to the first epoch and every N-th after it, from its own step 0;
+    // other epochs are not recorded; profiler_epoch ends an epoch. 0: no epochs
     int64_t every_epochs;
 } ProfilerOptions;
 ProfilerOptions profiler_defaults(void); // 131,072 events, memory, every step
 
 typedef struct Profiler Profiler;
-// All memory is taken here; recording takes none (but for the name of a scope or layer that was
-// never seen in that place). NULL with an error pending: no capacity, or a schedule that keeps
-// nothing.
+// Allocates all memory; recording allocates none (except for the name of a new scope or layer).
+// NULL with an error pending: no capacity, or a schedule that keeps nothing.
 Profiler *profiler_new(ProfilerOptions options);
 void profiler_free(Profiler *profiler); // stops it first; NULL is fine
-// Begins to observe the current context, and no other, until the stop in the same context, which
-// the session must not outlive. Starting again goes on after what is there. What is open at a start
-// or a stop leaves no event; what is nested in it does. STATUS_STATE when it is started twice,
-// stopped without a start or elsewhere, or started in a second context.
+// Starts to observe the current context only, until the stop in the same context, which must
+// outlive the session. A restart appends to the recorded events. An event open at a start or a stop
+// is lost; those nested in it are kept. STATUS_STATE when started twice, stopped without a start or
+// elsewhere, or started in a second context.
 Status profiler_start(Profiler *profiler);
 Status profiler_stop(Profiler *profiler);
-// One step of the user's loop ends here; without a start, nothing does. What is recorded after the
-// last one is in the trace, not in rows. A scope around the loop counts with what of it lies in
-// kept steps, if it ends in a step that is recorded.
+// Ends one step of the user's loop; no effect without a start. Events after the last step are in
+// the trace, not in rows. A scope around the loop counts with its part in kept steps, if it ends in
+// a recorded step.
 void profiler_step(Profiler *profiler);
 
-// An epoch of the user's loop ends here, between two steps; without every_epochs nothing does.
+// Ends an epoch of the user's loop, between two steps; no effect without every_epochs.
 void profiler_epoch(Profiler *profiler);
 
-// A figure of the user's at this moment, to every session that records. `name` lives as long as
-// the session: a literal.
+// Records a user's value at this moment in every recording session. `name` must outlive the
+// session: use a literal.
 void profiler_counter(const char *name, double value);
 
 // ---- scopes and kernels ------------------------------------------------------------------------
-// A part of the user's program with a name, nested as it runs, closed on any way out of the block
-// (its end, break, return, goto; not longjmp). Layers inside become its children; ops inside
-// belong to it unless a layer is nearer. Costs one pointer test while nothing observes; what was
-// entered then stays unseen. The block is a loop that runs once: break and continue leave it, not a
-// loop around it.
+// A named part of the user's program, nested at run time, closed on any way out of the block (its
+// end, break, return, goto; not longjmp). Layers inside become its children; ops inside belong to
+// it unless a layer is nearer. Costs one pointer test while nothing observes; a scope entered then
+// stays unseen. The block is a loop that runs once: break and continue leave it, not a surrounding
+// loop.
 #define PROFILE_SCOPE(name) PROFILE_SCOPE_NUMBERED(name, __COUNTER__)
 
-// Any C code as one op: into the table, the roofline and the trace. `flops` count as
-// elementwise_flops, `bytes` as bytes_read, from the last level of memory; both are evaluated once.
-// They are the code's own: ops inside it count and take their time apart. `name` is a literal. In a
-// dry run, and where the context's device has no data, the code is counted and not run, so that ops
-// in it are not predicted. More than INT64_MAX of either (a negative number, an overflow) is
-// STATUS_OVERFLOW while somebody observes; the code runs. As above, a loop that runs once.
+// Any C code as one op, included in the table, the roofline and the trace. `flops` count as
+// elementwise_flops, `bytes` as bytes_read from the last level of memory; both are evaluated once.
+// They describe the code itself: ops inside it count, and take their time, separately. `name` is a
+// literal. In a dry run, and if the context's device has no data, the code is counted and not run,
+// so ops in it are not predicted. More than INT64_MAX of either (a negative number, an overflow) is
+// STATUS_OVERFLOW while something observes; the code runs. Also a loop that runs once.
 #define PROFILE_KERNEL(name, flops, bytes) PROFILE_KERNEL_NUMBERED(name, flops, bytes, __COUNTER__)
 
 // ---- hooks -------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ void profiler_counter(const char *name, double value);
 // struct is yours and stays where it is until removed; removing it once more changes nothing.
 typedef struct ProfilerHook {
     Observer observer;                                 // first
-    void (*begin)(void *argument, const OpCall *call); // inputs known, outputs not yet; may be NULL
+    void (*begin)(void *argument, const OpCall *call); // outputs are not known yet; may be NULL
     void (*end)(void *argument, const OpCall *call);   // a failed op has its error pending
     void *argument;
 } ProfilerHook;
@@ -156,44 +155,44 @@ void profiler_hook_add(ProfilerHook *hook);
 void profiler_hook_remove(ProfilerHook *hook);
 
 // ---- what a session saw ------------------------------------------------------------------------
-// Rows of one path, name, kind and phase are one, whichever model or session's start they are of.
-typedef struct ProfilerRow { // an op or kernel, a layer, a scope or a copy, in all kept steps
+// Events with equal path, name, kind and phase share a row, across models and session starts.
+typedef struct ProfilerRow { // an op, kernel, layer, scope or copy, over all kept steps
     char path[96];           // "data loading", "fc1"; "(model)": outside any
     char name[48];           // "linear", "attn"; a site's own type: "Linear", "scope"
     EventKind kind;          // EVENT_OP, EVENT_SITE or EVENT_COPY
-    Phase phase;             // of an op, and of a layer: forward, or recompute
+    Phase phase;             // for an op, and for a layer: forward, or recompute
     int64_t calls;
-    double seconds, self_seconds; // in all; self: without what is nested in it
-    double device_seconds;        // the device's own, of ops and copies; 0 where it has none
-    OpCost cost;                  // in all; of a site: its own ops while it was open
+    double seconds, self_seconds; // totals; self: without nested events
+    double device_seconds;        // device time of ops and copies; 0 without one
+    OpCost cost;                  // total; for a site: its own ops while it was open
     Traffic traffic;
-    Roofline roofline; // of all calls' own time, the device's where it has one; zero without a
-                       // machine, and for what is no op
+    Roofline roofline; // over all calls' own time, or device time if there is one; zero without a
+                       // machine, and for rows other than ops
 } ProfilerRow;
 
 typedef struct ProfilerSummary {
     ProfilerRow *rows; // owned; most self time first
     int n_rows;
     int64_t steps, events, dropped; // whole steps; events of every kind
-    double seconds;              // recorded: of the kept steps, or from start to stop without steps
-    double unattributed_seconds; // of them, outside every event: self times + it = seconds
+    double seconds;                 // recorded: of kept steps, or from start to stop without steps
+    double unattributed_seconds;    // part outside all events: self times + it = seconds
 } ProfilerSummary;
-// At any time, also while it runs.
+// May be called at any time, also during recording.
 Status profiler_summarise(const Profiler *profiler, ProfilerSummary *summary);
 void profiler_summary_free(ProfilerSummary *summary);
 
-// The row of a scope or layer, of all that ran forward under that path (where a scope and the model
-// in it have the same, the scope's); calls 0: it was not seen yet. At any time, also while it runs;
-// goes through all events.
+// Finds the row of a scope or layer, over all forward runs under that path (a scope takes
+// precedence over a model in it with the same path); calls 0: not seen yet. May be called at any
+// time; goes through all events.
 Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *row);
 Status profiler_print(const Profiler *profiler, FILE *file); // the rows as a table, 80 columns
-// trace.h; in the context that it observed, else STATUS_STATE.
+// See trace.h; only in the observed context, else STATUS_STATE.
 Status profiler_write_trace(const Profiler *profiler, const char *path);
-const Timeline *profiler_timeline(const Profiler *profiler); // what was recorded
+const Timeline *profiler_timeline(const Profiler *profiler); // recorded events
 
 // ---- behind the macros -------------------------------------------------------------------------
 typedef struct ProfileScope {
-    int previous; // call site to return to
+    int previous; // call site to restore
     bool entered, once;
 } ProfileScope;
 ProfileScope profile_scope_begin(const char *name);
@@ -201,14 +200,14 @@ void profile_scope_end(ProfileScope *scope);
 
 typedef struct ProfileKernel {
     OpCall call;
-    const char *outer;    // what ran around it, for the ledger's peak
-    bool announced, once; // once: the body is to run
+    const char *outer;    // op that ran around it, for the ledger's peak
+    bool announced, once; // once: the body has yet to run
 } ProfileKernel;
 ProfileKernel profile_kernel_begin(const Op *op, uint64_t flops, uint64_t bytes);
 void profile_kernel_end(ProfileKernel *kernel);
 OpCost profile_kernel_cost(const OpCall *call);
 
-// Numbered, so that nested ones do not shadow each other; the second step expands the number.
+// Numbered, so that nested variables do not shadow each other; the second macro expands the number.
 #define PROFILE_SCOPE_NUMBERED(name, n) PROFILE_SCOPE_AS(name, n)
 #define PROFILE_SCOPE_AS(name, n)                                                                  \
     for (__attribute__((cleanup(profile_scope_end)))                                               \
@@ -220,7 +219,7 @@ OpCost profile_kernel_cost(const OpCall *call);
              profile_kernel_begin(PROFILE_KERNEL_OP(title), (uint64_t)(flops), (uint64_t)(bytes)); \
          profile_kernel_##n.once; profile_kernel_##n.once = false)
 
-// An op that lives as long as the program, one for each place in it.
+// An op with static lifetime, one per place in the program.
 #ifdef __cplusplus
 static inline Op profile_kernel_op(const char *name) {
     Op op = {};
