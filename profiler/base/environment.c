@@ -1,4 +1,4 @@
-// environment.c -- reads /proc/cpuinfo and what the compiler and the BLAS say of themselves.
+// environment.c -- reads /proc/cpuinfo, and the descriptions of the compiler and the BLAS.
 #include "profiler/base/environment.h"
 
 #include <stdio.h>

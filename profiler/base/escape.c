@@ -1,4 +1,4 @@
-// escape.c -- characters that mean something, by others that do not.
+// escape.c -- replaces special characters by escape sequences.
 #include "profiler/base/escape.h"
 
 #include <stdbool.h>

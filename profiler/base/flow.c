@@ -1,4 +1,4 @@
-// flow.c -- puts words into lines, and numbers beside their units.
+// flow.c -- breaks text into lines, and keeps numbers beside their units.
 #include "profiler/base/flow.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ Flow flow_open(FILE *file, const char *label) {
     return flow;
 }
 
-// Writes the word that is complete; spaces come before words, never at the end of a line.
+// Writes the finished word; spaces precede words, so no line ends in one.
 static void put_word(Flow *flow) {
     if (flow->length == 0) return;
     flow->word[flow->length] = '\0';
@@ -34,7 +34,7 @@ static void put_word(Flow *flow) {
     flow->length = 0;
 }
 
-// A number stays with its unit or its name, "8.40 us" and "bias 32,768", unless that gets too long.
+// A number stays with its unit or its name, "8.40 us" and "bias 32,768", unless that is too long.
 static bool belongs(const Flow *flow, char next) {
     enum { LONG = 32 };
     if (flow->length == 0 || flow->length > LONG) return false;

@@ -1,4 +1,4 @@
-// input_file.c -- reads a file without knowing its size: a pipe of the shell has none.
+// input_file.c -- reads a file of unknown size, such as a shell's pipe.
 #include "profiler/base/input_file.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "tensor/memory.h"
 
-// Without waiting for a FIFO's writer: until there is one, nothing can be read.
+// Waits for data only for a limited time: a FIFO without a writer never has any.
 static ssize_t read_some(int file, char *bytes, size_t most) {
     struct pollfd waiting = {.fd = file, .events = POLLIN};
     int ready = poll(&waiting, 1, 1000 * INPUT_FILE_PATIENCE);
@@ -22,10 +22,10 @@ static char *read_all(int file, const char *path, size_t most, size_t *used) {
     char *text = memory_new(size);
     ssize_t got = 1;
     for (*used = 0; text && got > 0 && *used <= most; *used += got > 0 ? (size_t)got : 0) {
-        if (*used + 1 == size) { // full, but for the NUL
+        if (*used + 1 == size) { // full, except for the NUL
             char *larger = memory_resize(text, size, 2 * size);
             if (!larger) break; // an error is pending
-            text = larger;      // which may be where it was
+            text = larger;
             size *= 2;
         }
         got = read_some(file, text + *used, size - 1 - *used);

@@ -1,5 +1,4 @@
-// json_writer.c -- layout and escaping of a JSON stream; where it goes, and what fails on the way,
-// is whole_file.c's.
+// json_writer.c -- layout and escaping of a JSON stream; whole_file.c handles files and errors.
 #include "profiler/base/json_writer.h"
 
 #include "tensor/memory.h"
@@ -19,13 +18,13 @@ typedef struct Level {
     Kind kind;
     bool one_line; // a record, or inside one
     bool filled;   // has a member
-    bool broken;   // a member stands on a line of its own, so the closing bracket does too
-    bool packed;   // an array of nothing but numbers, booleans and nulls so far
+    bool broken;   // a member has its own line, so the closing bracket has one, too
+    bool packed;   // an array of only numbers, booleans and nulls so far
 } Level;
 
 struct JsonWriter {
     WholeFile *file;
-    int column; // of the current line, in bytes
+    int column; // position in the current line, in bytes
     bool after_key;
     int depth; // levels[depth] is the innermost container
     Level levels[JSON_WRITER_DEPTH + 1];
@@ -44,7 +43,7 @@ static void new_line(JsonWriter *json) {
     for (int i = 0; i < json->depth; i++) put(json, "  ", 2);
 }
 
-// Puts the comma, space or line break that goes before the next member of the container.
+// Writes the comma, space or line break before the container's next member.
 static void separate(JsonWriter *json, bool short_value, size_t length) {
     Level *top = &json->levels[json->depth];
     assert(top->kind != KIND_DOCUMENT || !top->filled); // a document is one value
@@ -102,8 +101,8 @@ void json_writer_end_array(JsonWriter *json) { end(json, KIND_ARRAY); }
 
 // ---- Values
 
-// Bytes of the UTF-8 sequence at `s`, or 0 when it is none: a stray or missing continuation byte
-// (the closing NUL counts as missing), a longer form than needed, a surrogate, beyond U+10FFFF.
+// Bytes of the UTF-8 sequence at `s`, or 0 if it is invalid: a stray or missing continuation byte
+// (the closing NUL counts as missing), an overlong form, a surrogate, beyond U+10FFFF.
 static size_t utf8_length(const unsigned char *s) {
     if (s[0] < 0x80) return 1;
     size_t length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
@@ -122,9 +121,9 @@ static bool is_plain(unsigned char byte) {
     return byte >= 0x20 && byte != 0x7F && byte != '"' && byte != '\\';
 }
 
-// Puts the escape that stands for the byte, which is a control character, '"' or '\'.
+// Writes the escape sequence of the byte, a control character, '"' or '\'.
 static void put_escape(JsonWriter *json, unsigned char byte) {
-    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; // a character, then its letter
+    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; // characters, each with its letter
     for (const char *pair = named; *pair != '\0'; pair += 2) {
         if ((unsigned char)pair[0] == byte) {
             put(json, (const char[]){'\\', pair[1]}, 2);
@@ -140,7 +139,7 @@ static void put_quoted(JsonWriter *json, const char *text) {
     put(json, "\"", 1);
     const unsigned char *s = (const unsigned char *)text;
     while (*s != '\0') {
-        size_t run = 0; // bytes that stand for themselves
+        size_t run = 0; // bytes written unchanged
         while (is_plain(s[run]) && utf8_length(s + run) > 0) run += utf8_length(s + run);
         put(json, (const char *)s, run);
         s += run;
@@ -197,8 +196,8 @@ void json_writer_decimal(JsonWriter *json, int64_t value, int decimals) {
     put_short(json, text);
 }
 
-// Writes the fewest digits that read back as `value`. Every decimal of up to 15 digits survives the
-// way through a normal double, so %.15g already finds those; subnormals have fewer digits to give.
+// Writes the fewest digits that read back as `value`. Any decimal of up to 15 digits survives a
+// round trip through a normal double, so %.15g already finds it; subnormals have fewer digits.
 static void shortest(double value, char *text, size_t size) {
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, value);

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LONGEST = 64, FARTHEST = 3 }; // letters; more would be another name
+enum { LONGEST = 64, FARTHEST = 3 }; // letters: longest name, greatest distance accepted
 
-// Letters to add, leave out or change, to make one of the other.
+// Number of letters to add, leave out or change to turn one name into the other.
 static int distance(const char *a, const char *b) {
     int row[LONGEST + 1], length = (int)strlen(b);
     for (int k = 0; k <= length; k++) row[k] = k;

@@ -58,9 +58,9 @@ static double quantile(const double *sorted, int64_t n, double q) {
 }
 
 // The largest r with P(X < r) <= 2.5 % for X ~ Binomial(n, 1/2); 0 when there is none. Starts at
-// the centre, where the tail is known by symmetry, and walks down: about sqrt(n) steps, where
-// summing from 0 would start with 2^-n, which is 0 in floating point for n > 1074.
-// *below: that probability, which is as large above; of min and max where there is none.
+// the centre, where symmetry gives the tail, and walks down: about sqrt(n) steps. Summing from 0
+// would start with 2^-n, which underflows to 0 for n > 1074. *below: that probability, on either
+// side; without such an r, that of min and max.
 static int64_t interval_rank(int64_t n, double *below) {
     int64_t k = n / 2;
     double mass = 1.0; // becomes P(X = k) = (1/2)(3/4)(5/6)...
@@ -75,7 +75,7 @@ static int64_t interval_rank(int64_t n, double *below) {
     return k + 1;
 }
 
-// Welford's update: no overflow of a sum, and equal samples give exactly themselves and spread 0.
+// Welford's update: sums cannot overflow, and equal samples give their exact value and spread 0.
 static void mean_and_stddev(const double *sorted, int64_t n, LatencyStatistics *out) {
     double mean = 0.0;
     double squares = 0.0; // sum of squared distances from the mean so far
@@ -136,7 +136,7 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
     } else if (percent == 50.0) {
         *value = quantile(sorted, n, 0.5);
     } else {
-        // 50.2 is no double: what it is off by, times n, must not push a whole rank up by one.
+        // 50.2 is not exact in a double: that error times n must not raise the rank by one.
         double rank = ceil(percent * (double)n / 100.0 - 1e-12 * (double)n);
         *value = sorted[(int64_t)rank - 1];
     }
@@ -144,9 +144,9 @@ Status statistics_percentile(const double *seconds, int64_t n, double percent, d
     return STATUS_OK;
 }
 
-enum { TREND_MOST = 384 }; // compared with one another; more are taken together in groups
+enum { TREND_MOST = 384 }; // most values compared; more are averaged in groups
 
-// Of at most TREND_MOST, of which a window is fewer.
+// Median of at most TREND_MOST samples; a window is smaller.
 static double median_of_few(const double *seconds, int n) {
     double sorted[TREND_MOST];
     memcpy(sorted, seconds, (size_t)n * sizeof(double));
@@ -162,7 +162,7 @@ bool statistics_steady(const double *seconds, int64_t n, int window, double tole
 }
 
 // ---- trends ----------------------------------------------------------------------------------
-// Means of consecutive groups of equal size, the last samples left out that make no group.
+// Means of consecutive groups of equal size; the last samples that fill no group are left out.
 static int group_means(const double *seconds, int64_t n, double means[TREND_MOST]) {
     int64_t each = (n + TREND_MOST - 1) / TREND_MOST;
     int groups = (int)(n / each);

@@ -17,13 +17,13 @@ static double seconds_of(clockid_t clock) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// Linux knows what other threads took as of their last tick, up to 4 ms ago; but a thread's own
-// clock is brought up to date by being read. About 8 us.
+// Linux updates other threads' processor time at their ticks, up to 4 ms ago; reading a thread's
+// own clock brings it up to date. About 8 us.
 static void settle_threads(void) {
     DIR *threads = opendir("/proc/self/task");
     for (struct dirent *thread; threads && (thread = readdir(threads));) {
         unsigned id = (unsigned)strtoul(thread->d_name, NULL, 10);
-        if (id > 0) seconds_of((clockid_t)(~id << 3 | 6)); // as pthread_getcpuclockid makes it
+        if (id > 0) seconds_of((clockid_t)(~id << 3 | 6)); // as in pthread_getcpuclockid
     }
     if (threads) closedir(threads);
 }
@@ -34,7 +34,7 @@ double system_processor_seconds(void) {
 }
 double system_thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// The second number of schedstat: nanoseconds in which a thread could have run, and did not.
+// Sums the second number of schedstat: nanoseconds in which a thread was ready but did not run.
 double system_waiting_seconds(void) {
     DIR *threads = opendir("/proc/self/task");
     double all = threads ? 0.0 : (double)NAN, waited;

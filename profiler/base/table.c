@@ -10,7 +10,7 @@ static const char *shown(const char *cell, TableKind kind, int width, Text *cut)
 }
 
 void table_add(const Table *table, const TableCells cells) {
-    int at = 0, start = table->indent; // where the line ends; where the column starts
+    int at = 0, start = table->indent; // end of the line so far; start of the column
     for (int c = 0; c < TABLE_MOST_COLUMNS && table->headings[c]; c++) {
         int width = table->widths[c], gap = c > 0;
         if (width == 0) continue;
@@ -18,7 +18,7 @@ void table_add(const Table *table, const TableCells cells) {
         const char *text = shown(cells[c] ? cells[c] : "", table->kinds[c], width - gap, &cut);
         int length = text_width(text);
         int begin = start + (table->kinds[c] == TABLE_NUMBER ? width - length : gap);
-        if (begin < at + gap) begin = at + gap; // what is before it was too long
+        if (begin < at + gap) begin = at + gap; // the previous cell was too long
         start += width;
         if (length == 0) continue;
         fprintf(table->file, "%*s%s", begin - at, "", text);

@@ -1,4 +1,4 @@
-// text.c -- how many digits a person needs, and in which unit.
+// text.c -- chooses digits and units for people.
 #include "profiler/base/text.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ enum {
     N_PREFIXES = sizeof prefixes / sizeof prefixes[0],
 };
 
-// `value` with so many decimals; says so when nothing but zeros would be left of it.
+// `value` with `decimals` decimals; marked as smaller if only zeros would remain.
 static Text fixed(double value, int decimals) {
     Text text;
     double magnitude = fabs(value);
@@ -44,13 +44,13 @@ static Text fixed(double value, int decimals) {
     return text;
 }
 
-// The bounds are where rounding itself adds a digit: 9.995 would be "10.00", so it is "10.0".
+// The bounds are where rounding adds a digit: 9.995 would become "10.00", so it is "10.0".
 static Text three_digits(double value) {
     double magnitude = fabs(value);
     return fixed(value, magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0);
 }
 
-// The precisions keep any unit within the buffer.
+// The precisions in the format keep any unit within the buffer.
 static Text join(Text number, const char *separator, const char *prefix, const char *unit) {
     Text text;
     snprintf(text.s, sizeof text.s, "%.40s%.1s%.1s%.80s", number.s, separator, prefix, unit);
@@ -136,7 +136,7 @@ Text text_rate(double per_second, const char *unit) {
 Text text_bytes_si(int64_t bytes) {
     double value = (double)bytes;
     Unit prefix = prefixes[choose(value, prefixes, N_PREFIXES)];
-    // There is no part of a byte: "5 B", not "5.00 B".
+    // Bytes have no fractions: "5 B", not "5.00 B".
     Text number = prefix.size == 1.0 ? fixed(value, 0) : three_digits(value / prefix.size);
     return join(number, " ", prefix.name, "B");
 }

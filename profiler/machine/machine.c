@@ -1,5 +1,5 @@
-// machine.c -- where ceilings are kept, and which to judge by. Not here: which are measured
-// (machine_calibrate.c), or how a file of them looks (machine_read.c).
+// machine.c -- stores ceilings, and chooses those for verdicts. Not here: measuring them
+// (machine_calibrate.c), or the format of their file (machine_read.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +36,14 @@ int machine_level(const Machine *machine, Team team, uint64_t distance) {
     return level;
 }
 
-// A card's name; "" of the host.
+// A card's name; "" for the host.
 static void name_device(char *text, size_t size) {
     const Device *device = context_current()->device;
     const char *name = device->identity ? device->identity : device->name;
     snprintf(text, size, "%.*s", device->on_host ? 0 : (int)strcspn(name, ","), name);
 }
 
-// What the ceilings hang on. Without a cache for its blocks a device spends its time allocating.
+// Names what the ceilings depend on. Without a block cache a device spends its time allocating.
 static void name_fingerprint(char *text, size_t size) {
     const Device *device = context_current()->device;
     Environment environment;
@@ -58,8 +58,8 @@ static void name_fingerprint(char *text, size_t size) {
              environment.blas);
 }
 
-// What else what is measured hangs on: loops that were compiled to look for mistakes move a tenth
-// of the bytes, and are another build's roofs. A card's kernels are none of the compiler's here.
+// Names the build, which matters, too: loops built with sanitizers move a tenth of the bytes, so
+// their roofs are another build's. A card's kernels do not depend on the host's compiler.
 static void name_build(char *text, size_t size) {
     Environment environment;
     environment_read(&environment);
@@ -91,7 +91,7 @@ static uint64_t hash(const char *text) {
 bool machine_cache_path(char *path, size_t size) {
     if (!GIVEN(path)) return false;
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    bool given = cache && cache[0] == '/'; // what is not absolute does not count, says XDG
+    bool given = cache && cache[0] == '/'; // XDG ignores paths that are not absolute
     if (!given && !(home && home[0])) return false;
     char build[sizeof((Machine *)0)->fingerprint + sizeof(Environment)];
     name_fingerprint(build, sizeof((Machine *)0)->fingerprint);
@@ -101,7 +101,7 @@ bool machine_cache_path(char *path, size_t size) {
     return length > 0 && (size_t)length < size;
 }
 
-// Makes the last two folders on the way to the file, as far as they are missing.
+// Creates the last two folders of the file's path if they are missing.
 static void make_folders(const char *path) {
     char folder[512];
     snprintf(folder, sizeof folder, "%s", path);
@@ -114,7 +114,7 @@ static void make_folders(const char *path) {
     mkdir(folder, 0700);
 }
 
-// Of this fingerprint, and whole: else it is as if there were none.
+// Reads the stored ceilings of this fingerprint; false if they are missing or incomplete.
 static bool read_kept(const char *path, Machine *machine) {
     if (access(path, R_OK) != 0) return false;
     char fingerprint[sizeof machine->fingerprint];
@@ -132,7 +132,7 @@ static bool read_kept(const char *path, Machine *machine) {
 static bool is_low(const Machine *machine) {
     const double low = 0.7;
     bool looked = false;
-    for (int i = 1; i < machine->n_levels; i++) { // the first is the core's own
+    for (int i = 1; i < machine->n_levels; i++) { // level 0 is private to the core
         if (machine->levels[i].now >= low) return false;
         looked = looked || machine->levels[i].now > 0.0;
     }
@@ -151,12 +151,12 @@ static bool has_changed(const Machine *kept) {
 }
 
 static bool keep(const Machine *machine, const char *path) {
-    Machine seen = *machine; // without what is one report's
+    Machine seen = *machine; // without the raises, which belong to one report
     seen.raise.by = 0.0;
     for (int i = 0; i < seen.n_levels; i++) seen.levels[i].raise.by = 0.0;
     make_folders(path);
     if (!machine_write(&seen, path)) return true;
-    error_clear(); // the measurement is as good without
+    error_clear(); // the measurement is valid without a file
     return false;
 }
 
@@ -169,7 +169,7 @@ static Status obtain_given(const char *path, Machine *machine) {
     Status status = machine_read(path, machine);
     if (status) return status;
     machine->measured = false;
-    if (!context_current()->device->has_data) return STATUS_OK; // of whatever machine they are
+    if (!context_current()->device->has_data) return STATUS_OK; // any machine's ceilings will do
     if (!machine->threads) machine->threads = threads_of_fingerprint();
     name_device(machine->device, sizeof machine->device);
     return STATUS_OK;
@@ -200,7 +200,7 @@ Status machine_obtain(const MachineRequest *request, Machine *machine, bool *fre
     return STATUS_OK;
 }
 
-// Another process may have seen better meanwhile.
+// Merges the stored ceilings, because another process may have measured better ones meanwhile.
 void machine_keep(Machine *machine) {
     if (!GIVEN(machine)) return;
     Machine kept, here = {0};

@@ -1,4 +1,4 @@
-// machine_bandwidth.c -- the loops, what each moves, and the best that they reach.
+// machine_bandwidth.c -- the benchmark loops, the bytes they move, and their best rates.
 #include "profiler/machine/machine_parts.h"
 
 #include <math.h>
@@ -6,19 +6,19 @@
 #include "tensor/context.h"
 #include "tensor/math.h"
 
-enum { BLOCK = 64, ROWS = 4 }; // floats that a loop does at a time: some cache lines
+enum { BLOCK = 64, ROWS = 4 }; // floats per step of a loop (cache lines); rows of sum_rows_pass
 
-// A thread's part of the arrays: n elements, a multiple of BLOCK; and where sums go.
+// A thread's part of the arrays: n elements, a multiple of BLOCK; and its buffer for sums.
 typedef struct Part {
     float *y;
     const float *x;
     int64_t n;
-    float *sums; // BLOCK of them
+    float *sums; // BLOCK floats
 } Part;
 
 // ---- the loops ---------------------------------------------------------------------------------
-// In blocks, so that a pass is more than its counting. Not inlined: a compiler that saw the passes
-// repeat could swap the loops and stay in registers.
+// The loops work in blocks, so that counting takes little of a pass. Not inlined: a compiler that
+// saw the passes repeat could swap the loops and stay in registers.
 #define LOOP KERNEL __attribute__((noinline)) static
 
 LOOP void sum_pass(const Part *part) {
@@ -29,7 +29,7 @@ LOOP void sum_pass(const Part *part) {
     for (int j = 0; j < BLOCK; j++) part->sums[j] = sum[j];
 }
 
-// Rows of a matrix, as gradients of biases add them up.
+// Adds rows of a matrix, as for gradients of biases.
 LOOP void sum_rows_pass(const Part *part) {
     int64_t n = part->n / ROWS / BLOCK * BLOCK;
     const float *a = part->y, *b = a + n, *c = b + n, *d = c + n;
@@ -79,12 +79,12 @@ LOOP void division_pass(const Part *part) {
 
 typedef struct Loop {
     void (*pass)(const Part *part);
-    int arrays;                   // y; y and x
-    int read, allocated, written; // floats an element: arrays that it reads, and so on
+    int arrays;                   // 1: y; 2: y and x
+    int read, allocated, written; // number of arrays read, allocated and written
 } Loop;
 
 static const Loop loops[] = {
-    {scale_pass, 2, 1, 1, 1}, // the first: the counted rate is its own
+    {scale_pass, 2, 1, 1, 1}, // must be first: it gives the counted rate
     {sum_pass, 1, 1, 0, 0},          {sum_rows_pass, 1, 1, 0, 0}, {scale_in_place_pass, 1, 1, 0, 1},
     {add_in_place_pass, 2, 2, 0, 1}, {fill_pass, 1, 0, 1, 1},
 };
@@ -94,11 +94,11 @@ enum { LOOPS = sizeof loops / sizeof loops[0] };
 typedef struct LoopJob {
     const Loop *loop;
     float *y, *x;
-    int64_t n; // elements of each
+    int64_t n; // elements per array
     int64_t times;
 } LoopJob;
 
-// Each thread repeats its own part, so that handing out work is not measured as bandwidth.
+// Each thread repeats its own part, so that distributing work does not count as bandwidth.
 static void run_range(void *argument, int64_t begin, int64_t end) {
     const LoopJob *job = argument;
     float sums[BLOCK];
@@ -109,11 +109,11 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 static void run_loop(void *argument, int64_t times) {
     LoopJob *job = argument;
     job->times = times;
-    const double high = 1e9; // so that it is divided, whatever its size
+    const double high = 1e9; // always divided among threads
     cpu_parallel((OpWork){.items = job->n / BLOCK, .cost = high, .together = ROWS}, run_range, job);
 }
 
-// Arrays lie behind one another. *floats: elements of each, per second.
+// Times a loop over consecutive arrays. *floats: elements of each array per second.
 static Status time_loop(const MachineScratch *scratch, const Loop *loop, int64_t bytes,
                         double seconds, double *floats) {
     int64_t n = bytes / (int64_t)sizeof(float) / loop->arrays / (BLOCK * ROWS) * (BLOCK * ROWS);
@@ -154,7 +154,7 @@ Status machine_measure_bandwidth(const MachineScratch *scratch, int64_t bytes, d
 
 Status machine_measure_slow(const MachineScratch *scratch, double seconds, double *root_seconds,
                             double *division_seconds) {
-    enum { BYTES = 8 << 10 }; // in every first level
+    enum { BYTES = 8 << 10 }; // fits in every first level
     static const Loop root = {root_pass, 2, 0, 0, 0}, division = {division_pass, 2, 0, 0, 0};
     double roots, divisions;
     Status status = time_loop(scratch, &root, BYTES, seconds / 2.0, &roots);

@@ -1,5 +1,5 @@
-// machine_calibrate.c -- which ceilings to measure, in which working sets, and again. Not here: how
-// each is measured (machine_measure.c, machine_bandwidth.c), or where they are kept (machine.c).
+// machine_calibrate.c -- chooses the ceilings to measure, their working sets, and repetitions. Not
+// here: the measurements (machine_measure.c, machine_bandwidth.c), or the storage (machine.c).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,21 +9,21 @@
 #include "tensor/context.h"
 #include "tensor/given.h"
 
-// Seconds for each measurement, so that all of them end in less than 3, and usually in 2.
+// Seconds for each measurement, so that all together take less than 3, usually 2.
 static const double peak_seconds[TEAM_COUNT] = {0.6, 0.15}, cache_seconds = 0.09,
                     memory_seconds = 0.3, sweep_seconds = 0.05, slow_seconds = 0.06,
                     dispatch_seconds = 0.1, threads_seconds = 0.2;
 
 enum {
-    SWEEP_LEAST = 16 << 10, // bytes a thread: in every first level
-    SWEEP_MOST = 256 << 20, // bytes in all
+    SWEEP_LEAST = 16 << 10, // bytes per thread: fits in every first level
+    SWEEP_MOST = 256 << 20, // bytes in total
     SWEEP_POINTS = 16,
     DRAM_MOST = 512 << 20,
-    DRAM_CACHES = 4, // a working set so many times the last cache finds little of itself there
+    DRAM_CACHES = 4, // a working set this many times the last cache barely profits from it
 };
 
 // ---- the better of two -------------------------------------------------------------------------
-// 0 is not known, and anything is better.
+// 0 is unknown, so any value is better.
 static void keep_higher(double *best, double now) { *best = fmax(*best, now); }
 static void keep_shorter(double *best, double now) {
     if (now > 0.0 && (*best == 0.0 || now < *best)) *best = now;
@@ -57,8 +57,8 @@ typedef struct Calibration {
     MachineProgress progress;
     void *argument;
     int step, steps;
-    double share; // of the seconds that a first look takes
-    bool last;    // the last level, too
+    double share; // fraction of the seconds of a first measurement
+    bool last;    // measure the last level, too
     MachineScratch scratch;
 } Calibration;
 
@@ -67,9 +67,9 @@ static void tell(Calibration *calibration, const char *what) {
     if (calibration->progress) calibration->progress(calibration->argument, what, fraction);
 }
 
-// A working set that is in this level and no other: half-way between a cache and the one before it;
-// a quarter of the way in the last one, of which one core may have but a part, and others are in
-// it.
+// A working set that fits in this level only: half-way between a cache and the one before it, but a
+// quarter of the way in the last cache, of which a core may have only a part, and which others use,
+// too.
 static int64_t working_set(const Calibration *calibration, const Machine *machine, int i,
                            Team team) {
     const MachineLevel *level = &machine->levels[i], *before = i ? level - 1 : NULL;
@@ -80,7 +80,7 @@ static int64_t working_set(const Calibration *calibration, const Machine *machin
     return bytes < most ? bytes : most;
 }
 
-// The last is DRAM, whose passes are long.
+// Measures the levels; the last is DRAM, whose passes are long.
 static Status measure_levels(Calibration *calibration, Machine *machine, Team team) {
     Status status = STATUS_OK;
     int levels = calibration->last ? machine->n_levels : machine->n_levels - 1;
@@ -130,7 +130,7 @@ static Status measure_ceilings(Calibration *calibration, Machine *machine, Team 
     return status ? status : measure_levels(calibration, machine, team);
 }
 
-// One thread alone, where there are more: what small ops have. Levels that only a sweep finds are
+// Measures one thread alone if there are more, for small ops. Levels found only by a sweep are
 // those of all threads.
 static Status measure_alone(Calibration *calibration, Machine *machine) {
     double root = 0.0, division = 0.0;
@@ -160,14 +160,14 @@ static Status measure_machine(Calibration *calibration, Machine *machine) {
     return status;
 }
 
-// So many bytes that the last cache finds little of them.
+// Bytes for a working set that barely profits from the last cache.
 static int64_t scratch_bytes(int64_t last_cache) {
     int64_t bytes =
         last_cache < DRAM_MOST / DRAM_CACHES ? last_cache * DRAM_CACHES : (int64_t)DRAM_MOST;
     return bytes > MACHINE_SCRATCH_LEAST ? bytes : MACHINE_SCRATCH_LEAST;
 }
 
-// One thread, then all; in so many bytes.
+// Measures with one thread, then with all, in `bytes` bytes.
 static Status measure_here(Calibration *calibration, Machine *machine, int64_t bytes) {
     Status status = machine_scratch_new(bytes, &calibration->scratch);
     context_set_threads(1);
@@ -190,12 +190,12 @@ static Status calibrate_here(Calibration *calibration, Machine *machine) {
         machine->n_levels = caches + 1;
     }
     bool alone = caches > 0 && machine->threads > 1;
-    int levels = caches ? machine->n_levels : 1 + MACHINE_MAX_LEVELS; // or what a sweep finds
+    int levels = caches ? machine->n_levels : 1 + MACHINE_MAX_LEVELS; // at most, by a sweep
     calibration->steps = 4 + levels + (alone ? 1 + levels : 0);
     return measure_here(calibration, machine, bytes);
 }
 
-// The scratch is no part of any model's memory, so it is not to show in the process's peak.
+// The scratch belongs to no model's memory, so it must not show in the process's peak.
 static void forget_process_peak(void) {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     if (!file) return; // not Linux, or not allowed
@@ -203,7 +203,7 @@ static void forget_process_peak(void) {
     fclose(file);
 }
 
-// In a context of its own: whoever observes the current one does not notice.
+// Starts a separate context, so that observers of the current one notice nothing.
 static Status begin_apart(int threads) {
     Device *device = context_current()->device;
     Context *context = context_new();
@@ -239,7 +239,7 @@ Status machine_calibrate(MachineProgress progress, void *argument, Machine *mach
     return status;
 }
 
-// It makes ceilings better, and is no condition of anything: where there is no room they stay.
+// Improving ceilings is optional: without room they stay.
 void machine_look(Machine *machine, bool last, bool longer) {
     if (!GIVEN(machine)) return;
     Machine here = {.measured = true}, seen = *machine;

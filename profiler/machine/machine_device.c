@@ -1,4 +1,4 @@
-// machine_device.c -- which ops tell a card's ceilings, at which sizes, and within how much time.
+// machine_device.c -- the ops, sizes and time limits that measure a card's ceilings.
 #include "profiler/machine/machine_parts.h"
 
 #include "tensor/clock.h"
@@ -10,12 +10,12 @@ static const double peak_seconds = 0.6, cache_seconds = 0.2, memory_seconds = 0.
                     dispatch_seconds = 0.1, call_seconds = 0.05, copy_seconds = 0.1;
 
 enum {
-    LEAST_SIDE = 256, // of a product's matrices
+    LEAST_SIDE = 256, // smallest matrices of a product
     MOST_SIDE = 8192,
-    LEAST_MEMORY = 8 << 20, // bytes of a working set that no cache we do not know of holds
+    LEAST_MEMORY = 8 << 20, // bytes beyond any unknown cache
     USUAL_MEMORY = 64 << 20,
     MOST_MEMORY = 1 << 30,
-    MEMORY_CACHES = 16, // a working set so many times the cache finds nothing of itself there
+    MEMORY_CACHES = 16, // a working set this many times the cache does not profit from it
     COPY_BYTES = 32 << 20,
     COLUMNS = 4096,
     OPERANDS = 3, // of an add: two read, one written
@@ -24,11 +24,11 @@ enum {
 typedef struct Card {
     Device *device;
     DeviceMemory memory;
-    int64_t most; // bytes that may be taken
+    int64_t most; // bytes that the measurement may take
     Machine *machine;
 } Card;
 
-// Row-major (rows >= 2, columns), every row the same random numbers: zeros would cost a card less
+// Row-major (rows >= 2, columns), the same random numbers in every row: zeros would draw less
 // power.
 static Tensor *rows_new(int64_t rows, int64_t columns) {
     Tensor *row = tensor_uniform_new(SHAPE(columns), 0.5f, 1.0f);
@@ -45,7 +45,7 @@ typedef struct Pair {
     Tensor *(*op)(Tensor *a, Tensor *b);
 } Pair;
 
-// Each result's block is the next one's.
+// Each result reuses the previous result's block.
 static void pair_run(void *argument, int64_t times) {
     const Pair *pair = argument;
     for (int64_t i = 0; i < times; i++) {
@@ -62,8 +62,8 @@ static Status time_pair(Tensor *(*op)(Tensor *, Tensor *), int64_t rows, int64_t
         pair.a && pair.b ? machine_time_queued(pair_run, &pair, seconds, once) : error_status();
     tensor_free(pair.a);
     tensor_free(pair.b);
-    Ledger *ledger = context_current()->ledger; // NULL: it was what there was no memory for
-    if (ledger) ledger_trim(ledger);            // the next size has no use for these blocks
+    Ledger *ledger = context_current()->ledger; // NULL: not even the ledger could be allocated
+    if (ledger) ledger_trim(ledger);            // the next size cannot use these blocks
     return status;
 }
 
@@ -83,7 +83,7 @@ static Status measure_peak(const Card *card) {
     return STATUS_OK;
 }
 
-// Counted as the roofline counts the op: 12 bytes an element.
+// Counts bytes as the roofline does for the op: 12 bytes an element.
 static Status measure_bandwidth(int64_t bytes, double seconds, double *bytes_per_second,
                                 double *waited) {
     const int64_t row_bytes = (int64_t)OPERANDS * COLUMNS * (int64_t)sizeof(float);
@@ -99,11 +99,11 @@ static Status measure_bandwidth(int64_t bytes, double seconds, double *bytes_per
 static Status measure_cache(const Card *card) {
     MachineLevel *level = &card->machine->levels[0];
     double waited;
-    if (card->machine->n_levels == 1) return STATUS_OK; // none that is known
+    if (card->machine->n_levels == 1) return STATUS_OK; // no known cache
     return measure_bandwidth(level->bytes / 2, cache_seconds, &level->bytes_per_second, &waited);
 }
 
-// The largest working set that there is time and memory for: a slow device gets a smaller one.
+// Measures with the largest working set that time and memory allow: smaller for a slow device.
 static Status measure_memory(const Card *card) {
     MachineLevel *level = &card->machine->levels[card->machine->n_levels - 1];
     int64_t target = MEMORY_CACHES * card->memory.cache;
@@ -117,7 +117,7 @@ static Status measure_memory(const Card *card) {
         double slice = bytes == target ? memory_seconds / 2 : memory_seconds / 16;
         Status status = measure_bandwidth(bytes, slice, &level->bytes_per_second, &waited);
         if (status) return status;
-        if (4.0 * waited > end - clock_seconds()) break; // a few of twice the time
+        if (4.0 * waited > end - clock_seconds()) break; // the next size takes twice as long
     }
     return STATUS_OK;
 }
@@ -163,7 +163,7 @@ static Status measure_copies(const Card *card) {
                       "ceilings with --peaks FILE",
                       (long long)bytes);
     if (!status && !copy.there) status = error_status();
-    // Back first: then the memory here has been touched.
+    // Copies back first, which touches the host's memory.
     if (!status) status = machine_time(copy_back, &copy, copy_seconds, &back);
     if (!status) status = machine_time(copy_there, &copy, copy_seconds, &there);
     if (!status) {
@@ -178,8 +178,7 @@ static Status measure_copies(const Card *card) {
 // ---- all ---------------------------------------------------------------------------------------
 static Status find_card(Card *card) {
     Device *device = card->device;
-    card->memory =
-        (DeviceMemory){.free = (int64_t)2 * MOST_MEMORY}; // of a device that does not say
+    card->memory = (DeviceMemory){.free = (int64_t)2 * MOST_MEMORY}; // unless the device reports it
     Status status = device->memory ? device->memory(device, &card->memory) : STATUS_OK;
     if (status) return status;
     card->most = card->memory.free / 2;

@@ -1,7 +1,7 @@
-// machine_known.c -- published ceilings, in a table. Peaks are dense ones (of those that makers
-// give "with sparsity" half), of all units at their boost clock; bandwidths are those of the
-// memory's pins. No program reaches either, which makes times by them bounds. (A GeForce may clock
-// a tenth higher than it is sold for.)
+// machine_known.c -- a table of published ceilings. Peaks are dense ones (half of those "with
+// sparsity"), of all units at their boost clock; bandwidths are those of the memory's pins. No
+// program reaches either, so times based on them are bounds. (A GeForce may clock a tenth higher
+// than advertised.)
 #include "profiler/machine/machine_known.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #define GB 1000000000
 #define MiB (1 << 20)
 
-// L2 by the clock: 5,120 B (A100) and 2,048 B (V100) each, "NVIDIA A100 Tensor Core GPU
-// Architecture", whitepaper, 2020; for later cards none is published.
+// L2: bytes per clock times the clock, 5,120 B (A100) and 2,048 B (V100), "NVIDIA A100 Tensor Core
+// GPU Architecture", whitepaper, 2020; not published for later cards.
 #define A100_L2 (5120 * 1.410e9)
 #define V100_L2 (2048 * 1.530e9)
 #define A100_SOURCE "NVIDIA A100 datasheet, 1758950-r4"
@@ -102,7 +102,7 @@ const KnownMachine *machine_known(const char *name) {
 }
 
 void machine_of_known(const KnownMachine *known, Machine *machine) {
-    const double no_time = 1e21; // B/s of a cache that takes none
+    const double no_time = 1e21; // B/s of a cache that takes no time
     double cache = known->cache_bytes_per_second;
     *machine = (Machine){.peak_flops_per_second = known->peak_flops_per_second,
                          .memory_bytes = known->memory_bytes,

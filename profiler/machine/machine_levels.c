@@ -1,11 +1,11 @@
-// machine_levels.c -- reads Linux's description of the caches, or finds the steps in a sweep.
+// machine_levels.c -- reads Linux's description of the caches, or finds the steps of a sweep.
 #include "profiler/machine/machine_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// One line of what the system knows about a cache; false when there is none.
+// Reads one line of the system's description of a cache; false when there is none.
 static bool read_line(const char *folder, int index, const char *name, char *text, int size) {
     char path[512];
     int length = snprintf(path, sizeof path, "%s/index%d/%s", folder, index, name);
@@ -17,7 +17,7 @@ static bool read_line(const char *folder, int index, const char *name, char *tex
     return found;
 }
 
-// "48K", "32M"; 0: no size, or one that no cache has.
+// Reads "48K", "32M"; 0: no size, or an implausible one.
 static int64_t parse_size(const char *text) {
     char *unit;
     long long count = strtoll(text, &unit, 10);
@@ -62,7 +62,7 @@ int machine_levels_of_system(const char *folder, int threads,
     }
     int n = 0;
     for (int level = 1; level <= MACHINE_MAX_CACHES; level++) {
-        // The private caches of many cores may hold more than a last one that all share.
+        // A shared last cache smaller than the sum of private caches is skipped.
         if (bytes[level] <= (n ? levels[n - 1].bytes : 0)) continue;
         levels[n] = (MachineLevel){.bytes = bytes[level], .bytes_alone = alone[level]};
         snprintf(levels[n++].name, sizeof levels[0].name, "L%d", level % 10);
@@ -74,7 +74,7 @@ int machine_levels_of_sweep(const int64_t bytes[], const double bytes_per_second
                             MachineLevel levels[MACHINE_MAX_LEVELS]) {
     const double fall = 0.75;
     int n_levels = 0;
-    double best = bytes_per_second[0]; // of the level so far
+    double best = bytes_per_second[0]; // best rate of the level so far
     bool falling = false;
     for (int i = 1; i < n; i++) {
         double now = bytes_per_second[i], before = bytes_per_second[i - 1];

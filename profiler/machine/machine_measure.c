@@ -1,5 +1,5 @@
-// machine_measure.c -- products, ops and threads, timed. What machine_device.c needs beside
-// them is a device's own.
+// machine_measure.c -- times products, ops and threads. machine_device.c adds the measurements that
+// only a card needs.
 #include "profiler/machine/machine_parts.h"
 
 #include <pthread.h>
@@ -35,16 +35,16 @@ static void place_here(const Placing *placing, int64_t nth) {
     CPU_ZERO(&one);
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, placing->processors) && nth-- == 0) CPU_SET(i, &one);
-    sched_setaffinity(0, sizeof one, &one); // of this thread alone
+    sched_setaffinity(0, sizeof one, &one); // this thread only
 }
 
-// The caller is the last: else the pool would give it the ranges of threads that are slow to come.
+// The caller goes last: otherwise the pool would give it the ranges of threads that are late.
 static void place_range(void *argument, int64_t begin, int64_t end) {
     (void)end;
     const double patience = 0.1;
     Placing *placing = argument;
     bool caller = pthread_equal(pthread_self(), placing->caller);
-    if (caller && begin > 0) return; // that thread never came
+    if (caller && begin > 0) return; // a range of a thread that never came
     double start = clock_seconds();
     while (caller && atomic_load(&placing->placed) < placing->threads - 1 &&
            clock_seconds() - start < patience)
@@ -53,7 +53,7 @@ static void place_range(void *argument, int64_t begin, int64_t end) {
     atomic_fetch_add(&placing->placed, 1);
 }
 
-// Work that is divided whatever its size.
+// Work that is always divided, whatever its size.
 static OpWork by_all(int64_t items, int64_t together) {
     return (OpWork){.items = items, .cost = 1e9, .together = together};
 }
@@ -73,7 +73,7 @@ void machine_places_leave(const MachinePlaces *places) {
 
 // ---- scratch -----------------------------------------------------------------------------------
 
-// Small numbers, none of them 0 or subnormal. Memory that was never written would read as one page.
+// Writes small numbers, none 0 or subnormal. Pages never written would all map to one zero page.
 static void touch_range(void *argument, int64_t begin, int64_t end) {
     float *data = argument;
     for (int64_t i = begin; i < end; i++) data[i] = 1.0f + (float)(i % 13) * 0.125f;
@@ -88,7 +88,7 @@ Status machine_scratch_new(int64_t bytes, MachineScratch *scratch) {
                          (long long)bytes);
     *scratch = (MachineScratch){data, bytes};
     int64_t floats = bytes / (int64_t)sizeof(float);
-    cpu_parallel(by_all(floats, 1 << 12), touch_range, data); // by who will work on it
+    cpu_parallel(by_all(floats, 1 << 12), touch_range, data); // touched by its later users
     return STATUS_OK;
 }
 
@@ -114,7 +114,7 @@ Status machine_measure_peak(const MachineScratch *scratch, double seconds,
         Gemm gemm = {.m = n, .n = n, .k = n, .a = a, .b = b, .c = c, .lda = n, .ldb = n, .ldc = n};
         double flops = 2.0 * (double)n * (double)n * (double)n;
         MachineTime once;
-        // Without a fast BLAS the larger products take too long, and are no faster.
+        // Without a fast BLAS, larger products take too long, and are no faster.
         if (i > 0 && flops / *flops_per_second > seconds / SIZES) break;
         Status status = machine_time(product_run, &gemm, seconds / SIZES, &once);
         if (status) return status;
@@ -125,7 +125,7 @@ Status machine_measure_peak(const MachineScratch *scratch, double seconds,
 
 // ---- overheads ---------------------------------------------------------------------------------
 
-// In scopes of some ops each, as a model has them, so that handles are recycled.
+// Runs ops in scopes of a few each, as a model does, so that handles are recycled.
 static void relu_run(void *argument, int64_t times) {
     enum { OPS_PER_SCOPE = 32 };
     while (times > 0) {
@@ -145,7 +145,7 @@ Status machine_measure_dispatch(double seconds, double *dispatch_seconds) {
     return status;
 }
 
-// So few that a device's queue takes them all, and the caller waits for nothing.
+// Runs so few ops that a device's queue takes them all, and the caller never waits.
 Status machine_measure_call(double seconds, double *call_seconds) {
     enum { CALLS = 64 };
     Tensor *x = tensor_full_new(SHAPE(1), 1.0f);
@@ -164,8 +164,8 @@ Status machine_measure_call(double seconds, double *call_seconds) {
     return status;
 }
 
-// The caller does not end before the other has begun: else the pool would take the job back from a
-// thread that is slow to come. (One that never comes is given up.)
+// The caller does not return before the other thread has begun: otherwise the pool would take the
+// job back from a thread that is late. (After a timeout it stops waiting.)
 static void meet(void *argument, int64_t begin, int64_t end) {
     (void)end;
     enum { LOOKS_PER_YIELD = 1024 };
@@ -192,7 +192,7 @@ static double meet_seconds(int times) {
     return (clock_seconds() - start) / times;
 }
 
-// After each sleep the system places the threads anew: so a bad place spoils one sample only.
+// After each sleep the system places the threads anew, so a bad placement spoils only one sample.
 Status machine_measure_threads(double seconds, double *spin_seconds, double *wake_seconds) {
     enum { MOST_WAKES = 31, SPINS = 100 };
     double wakes[MOST_WAKES], spins[MOST_WAKES], begin = clock_seconds();
@@ -200,7 +200,7 @@ Status machine_measure_threads(double seconds, double *spin_seconds, double *wak
     if (context_current()->threads < 2) return STATUS_OK;
     int n = 0;
     while (n < MOST_WAKES && (n == 0 || clock_seconds() - begin < seconds)) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // by then the others sleep
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // until the other threads sleep
         wakes[n] = meet_seconds(1);
         spins[n++] = meet_seconds(SPINS);
     }

@@ -1,5 +1,5 @@
-// machine_read.c -- reads machine files: JSON by jansson, and every value held against what a
-// machine can be. Not here: writing them (machine_write.c).
+// machine_read.c -- reads machine files: parses JSON with jansson, and checks every value for
+// plausibility. Not here: writing them (machine_write.c).
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -14,7 +14,7 @@ enum { MOST_FILE_BYTES = 1 << 16, MOST_THREADS = 65536 };
 static const double most_per_second = 1e24; // keeps every quotient finite
 static const double most_seconds = 1.0;
 
-// What is being read, and where in it: "levels[2].one_thread." or "".
+// The file being read, and the place in it: "levels[2].one_thread." or "".
 typedef struct Reader {
     const char *name;
     char place[32];
@@ -27,7 +27,7 @@ static Status refuse(const Reader *reader, const char *key, const char *expected
                      reader->name, reader->place, key, expected);
 }
 
-// A member that is there and not null.
+// Returns a member that exists and is not null.
 static json_t *member(json_t *object, const char *key) {
     json_t *value = json_object_get(object, key);
     return json_is_null(value) ? NULL : value;
@@ -60,7 +60,7 @@ static Status read_bytes(const Reader *reader, json_t *object, const char *key, 
     return refuse(reader, key, "a whole number above 0");
 }
 
-// Text for a terminal: it holds no control character.
+// Reads text for a terminal, without control characters.
 static Status read_text(const Reader *reader, json_t *object, const char *key, char *text,
                         size_t size) {
     json_t *value = member(object, key);
@@ -81,7 +81,7 @@ static Status read_text(const Reader *reader, json_t *object, const char *key, c
 
 // ---- levels ------------------------------------------------------------------------------------
 
-// The capacity of a level, more than `before`; the last one holds whatever is left.
+// Reads the capacity of a level, more than `before`; the last level is unlimited.
 static Status read_capacity(const Reader *reader, json_t *level, bool last, int64_t before,
                             int64_t *bytes) {
     const double too_many = 9223372036854775808.0; // 2^63
@@ -107,7 +107,7 @@ static Status read_rates(const Reader *reader, json_t *object, MachineRates *rat
     return refuse(reader, "fill_bytes_per_second", "there with store or move, or none of them");
 }
 
-// What one thread has of a level, where that was measured apart.
+// Reads one thread's share of a level, if it was measured separately.
 static Status read_alone(Reader *reader, json_t *object, int index, MachineLevel *level) {
     json_t *alone = member(object, "one_thread");
     if (!alone) return STATUS_OK;
@@ -155,7 +155,7 @@ static Status read_header(const Reader *reader, json_t *object, Machine *machine
     if (!json_is_object(object)) return refuse(reader, "the file", "a JSON object");
     if (read_text(reader, object, "schema", found, sizeof found) ||
         (found[0] && strcmp(found, MACHINE_SCHEMA) != 0)) {
-        error_clear(); // says more than how long it is
+        error_clear(); // replaces the message about the text's length
         return refuse(reader, "schema", "\"" MACHINE_SCHEMA "\"");
     }
     status = read_text(reader, object, "source", source, sizeof source);
@@ -238,7 +238,7 @@ Status machine_read(const char *path, Machine *machine) {
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, MOST_FILE_BYTES, file) : 0;
     Status status = STATUS_OK;
-    if (!file || ferror(file)) // a folder can be opened, but not read
+    if (!file || ferror(file)) // folders can be opened, but not read
         status = error_set(STATUS_IO,
                            "machine: %s: cannot be read: %s. HINT: name a machine file, such as "
                            "--calibrate leaves, or with --device meta a machine of --help peaks",

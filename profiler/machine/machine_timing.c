@@ -1,4 +1,4 @@
-// machine_timing.c -- short runs, repeated until the clock can tell them, and the best of them.
+// machine_timing.c -- repeats short runs until the clock can resolve them, and keeps the best.
 #include "profiler/machine/machine_parts.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static const double most_hold = 0.1;     // seconds
 
 typedef struct Sample {
     MachineTime took;
-    double launching; // until all of it was queued
+    double launching; // seconds until all of it was queued
 } Sample;
 
 // hold: seconds before the device begins
@@ -36,9 +36,8 @@ static Status take_sample(MachineWork work, void *argument, int64_t times, doubl
     return STATUS_OK;
 }
 
-// What else runs on the machine only ever adds time, often to most samples, when several threads
-// need their cores at once; a ceiling is what is there without it. The runs that turn out too short
-// warm up.
+// Other programs only ever add time, often to most samples, when several threads need their cores
+// at once; a ceiling is the time without them. Runs that turn out too short serve as warm-up.
 static Status best_of(MachineWork work, void *argument, double seconds, bool queued,
                       MachineTime *once) {
     Device *device = context_current()->device;
@@ -56,7 +55,7 @@ static Status best_of(MachineWork work, void *argument, double seconds, bool que
         status = take_sample(work, argument, times, hold, &sample);
         if (status) break;
         MachineTime took = sample.took;
-        took.waited -= hold; // not what was asked for; hardly ever more than it took
+        took.waited -= hold; // excludes the requested hold, which rarely exceeds the run
         launched = times;
         if (took.waited < least_sample) {
             times *= took.waited < least_sample / 16 ? 8 : 2;

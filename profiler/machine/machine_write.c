@@ -1,4 +1,4 @@
-// machine_write.c -- writes ceilings, into a file of their own or into a profile. Not here: reading
+// machine_write.c -- writes ceilings into a file of their own or into a profile. Not here: reading
 // them (machine_read.c).
 #include "profiler/machine/machine_parts.h"
 
@@ -17,7 +17,7 @@ static void write_rates(JsonWriter *json, const MachineRates *rates) {
     write_rate_if_there(json, "move_bytes_per_second", rates->move);
 }
 
-// Of one thread, where it was asked for apart.
+// Writes one thread's values, if they were measured separately.
 static void write_alone(JsonWriter *json, const MachineLevel *level) {
     bool own_bytes = level->bytes_alone > 0 && level->bytes_alone != level->bytes;
     if (!own_bytes && !(level->rates[TEAM_ONE].fill > 0.0)) return;
@@ -58,7 +58,7 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
 }
 
 static void write_rate(JsonWriter *json, const char *key, double rate) {
-    member_real(json, key, rate > 0.0 ? rate : (double)NAN); // null: a file did not give it
+    member_real(json, key, rate > 0.0 ? rate : (double)NAN); // null if a file did not give it
 }
 
 void machine_write_device(JsonWriter *json, const Machine *machine) {

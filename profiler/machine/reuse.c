@@ -1,5 +1,5 @@
-// reuse.c -- a list of blocks in the order of their last touch, in which every cache has a mark: up
-// to there it holds them. A touch moves one block to the front, an op's end the marks a bit on.
+// reuse.c -- a list of blocks in the order of their last touch, in which each cache marks the
+// oldest block it holds. A touch moves a block to the front; an op's end moves the marks.
 #include "profiler/machine/reuse.h"
 
 #include <string.h>
@@ -9,34 +9,34 @@
 
 enum {
     REUSE_BLOCKS = 1 << 14,
-    REUSE_SLOTS = 2 * REUSE_BLOCKS, // of the hash table: at most half of them full
+    REUSE_SLOTS = 2 * REUSE_BLOCKS,                      // of the hash table: at most half are full
     MOST_CACHES = TEAM_COUNT * (MACHINE_MAX_LEVELS - 1), // the last level holds everything
     NONE = -1,
 };
 
 typedef struct Block {
-    uintptr_t key;      // its address
-    uint64_t bytes, op; // op: the last that touched it
+    uintptr_t key;      // address of the block
+    uint64_t bytes, op; // op: the last op that touched it
     int32_t newer, older;
-    uint16_t beyond; // bit of each cache that holds it no more
+    uint16_t beyond; // bit i: cache i no longer holds it
     uint8_t team;
 } Block;
 
-typedef struct Cache { // of one level, for one team
+typedef struct Cache { // one level's cache, for one team
     uint64_t capacity;
-    uint64_t held; // of the blocks up to `last`; since the op's begin it may be more than fits
-    int32_t last;  // the oldest block of which it holds a part
-    int32_t cut;   // that one, when the op began, if it did not fit whole
-    uint64_t over; // by so many bytes
+    uint64_t held; // bytes of the blocks up to `last`; during an op it may exceed the capacity
+    int32_t last;  // the oldest block that it holds, at least in part
+    int32_t cut;   // `last` at the op's start, if it did not fit whole
+    uint64_t over; // bytes of `cut` that did not fit
 } Cache;
 
 struct Reuse {
     const Machine *machine;
-    uint64_t op; // number of the one that runs
+    uint64_t op; // number of the current op
     int32_t newest, oldest;
-    Cache caches[MOST_CACHES]; // by cache_of
+    Cache caches[MOST_CACHES]; // indexed by cache_of
     int n_caches, n_blocks;
-    int32_t spare; // of the blocks, the first of those that were dropped, linked by `older`
+    int32_t spare; // first of the dropped blocks, linked by `older`; NONE: no block
     Block blocks[REUSE_BLOCKS];
     int32_t slots[REUSE_SLOTS];
 };
@@ -75,7 +75,7 @@ static uint32_t slot_of(uintptr_t key) {
 
 static uint32_t next_slot(uint32_t slot) { return (slot + 1) % REUSE_SLOTS; }
 
-// Where it stands, or would.
+// The slot of a key, or the free slot for it.
 static uint32_t find(const Reuse *reuse, uintptr_t key) {
     uint32_t slot = slot_of(key);
     while (reuse->slots[slot] != NONE && reuse->blocks[reuse->slots[slot]].key != key)
@@ -83,7 +83,7 @@ static uint32_t find(const Reuse *reuse, uintptr_t key) {
     return slot;
 }
 
-// What a search would have come to behind the gap moves up (linear probing).
+// Fills the gap with later entries that a search would otherwise miss (linear probing).
 static void remove_slot(Reuse *reuse, uint32_t gap) {
     for (uint32_t slot = next_slot(gap); reuse->slots[slot] != NONE; slot = next_slot(slot)) {
         uint32_t home = slot_of(reuse->blocks[reuse->slots[slot]].key);
@@ -122,7 +122,7 @@ static void put_first(Reuse *reuse, int32_t at) {
     }
 }
 
-// What no byte of fits.
+// Drops the blocks of which no byte fits.
 static void push_out(Reuse *reuse, int i) {
     Cache *cache = &reuse->caches[i];
     while (cache->last != NONE) {
@@ -150,7 +150,7 @@ static void drop(Reuse *reuse, int32_t at) {
     reuse->spare = at;
 }
 
-// One that is not in the order: a new one, or what was the oldest.
+// Returns an unused block: a new one, a dropped one, or the oldest.
 static int32_t take_block(Reuse *reuse) {
     if (reuse->spare == NONE && reuse->n_blocks < REUSE_BLOCKS) return reuse->n_blocks++;
     if (reuse->spare == NONE) drop(reuse, reuse->oldest);
@@ -164,7 +164,7 @@ void reuse_drop(Reuse *reuse, uintptr_t block) {
     int32_t at = reuse->slots[find(reuse, block)];
     if (at == NONE) return;
     drop(reuse, at);
-    for (int i = 0; i < reuse->n_caches; i++) push_out(reuse, i); // what was cut may fit now
+    for (int i = 0; i < reuse->n_caches; i++) push_out(reuse, i); // a cut block may fit now
 }
 
 // ---- touches ---------------------------------------------------------------------------------
@@ -188,11 +188,11 @@ ReusePlace reuse_touch(Reuse *reuse, uintptr_t block, Team team, uint64_t bytes)
     if (at != NONE) {
         if (reuse->blocks[at].op == reuse->op) return (ReusePlace){.again = true};
         place = place_of(reuse, team, at);
-        if (reuse->blocks[at].bytes > bytes) bytes = reuse->blocks[at].bytes; // its other parts
+        if (reuse->blocks[at].bytes > bytes) bytes = reuse->blocks[at].bytes; // all its parts
         take_out(reuse, at);
     } else {
         at = take_block(reuse);
-        slot = find(reuse, block); // making room may have moved it
+        slot = find(reuse, block); // dropping a block may have moved the slot
         reuse->slots[slot] = at;
     }
     reuse->blocks[at] =

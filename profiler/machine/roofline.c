@@ -1,5 +1,5 @@
-// roofline.c -- which roof an execution stands under, and how close it comes. Not here: putting it
-// into words (roofline_evidence.c), measuring the ceilings (machine.h) or the times.
+// roofline.c -- finds the roof of an execution, and how close the execution comes to it. Not here:
+// the wording (roofline_evidence.c), measuring the ceilings (machine.h) or the times.
 #include "profiler/machine/roofline.h"
 #include "tensor/given.h"
 
@@ -45,7 +45,7 @@ RooflineInput roofline_op_input(const OpCost *cost, const OpTraffic *traffic, do
     return input;
 }
 
-// No more than is left of the cost's own.
+// Limits a level's bytes to the rest of the cost's bytes.
 static void charge(LevelTraffic *here, uint64_t *reads, uint64_t *writes) {
     if (here->read > *reads) here->read = *reads;
     if (here->written > *writes) here->written = *writes;
@@ -106,7 +106,7 @@ static void charge_memory(const Machine *machine, const RooflineInput *input, Ro
         roofline->level = i;
     }
     const MachineLevel *level = &machine->levels[roofline->level];
-    bool counted = !(level->rates[TEAM_ALL].fill > 0.0); // so a bandwidth is what it was given as
+    bool counted = !(level->rates[TEAM_ALL].fill > 0.0); // only a bandwidth was given
     roofline->bytes_per_second =
         bytes == 0 || (counted && traffic_bytes(&traffic, roofline->level) == bytes)
             ? (1.0 + level->raise.by) * level->bytes_per_second
@@ -138,7 +138,7 @@ static void charge_arithmetic(const Machine *machine, const RooflineInput *input
     roofline->slow = slow > fmax(roofline->flop_seconds, roofline->memory_seconds);
 }
 
-// A card's launches are in its dispatch_seconds, and it has no threads to hand work to.
+// A card's dispatch_seconds include launches, and it has no threads to hand work to.
 static void charge_overhead(const Machine *machine, const RooflineInput *input,
                             Roofline *roofline) {
     roofline->overhead_seconds = machine->dispatch_seconds * (double)input->ops +
@@ -148,7 +148,7 @@ static void charge_overhead(const Machine *machine, const RooflineInput *input,
             (double)input->transfer_bytes / machine->from_host_bytes_per_second;
 }
 
-// Equal quotients of exact figures round to equal numbers, so on the ridge is on the ridge.
+// Equal quotients of exact figures round equally, so a figure on the ridge counts as on the ridge.
 static void decide(const RooflineInput *input, Roofline *roofline) {
     const double figure[BOUND_COUNT] = {[BOUND_COMPUTE] = roofline->flop_seconds,
                                         [BOUND_MEMORY] = roofline->memory_seconds,

@@ -1,4 +1,4 @@
-// roofline_evidence.c -- why a verdict was given, in one sentence with its figures.
+// roofline_evidence.c -- explains a verdict in one sentence with its figures.
 #include "profiler/machine/roofline.h"
 
 #include "profiler/base/text.h"
@@ -25,7 +25,7 @@ const char *roofline_why_past(const Machine *machine) {
     return "data lay nearer than counted, or it does less than it declares";
 }
 
-// Adds to the sentence so far.
+// Appends to the sentence.
 static void say(char text[ROOFLINE_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void say(char text[ROOFLINE_TEXT], const char *format, ...) {
@@ -36,7 +36,7 @@ static void say(char text[ROOFLINE_TEXT], const char *format, ...) {
     va_end(arguments);
 }
 
-// "207 of 333 GFLOP/s": a unit that both have is said once.
+// "207 of 333 GFLOP/s": a common unit is given once.
 static Text part_of(Text part, Text whole) {
     const char *unit = strchr(part.s, ' ');
     const char *whole_unit = strchr(whole.s, ' ');
@@ -51,7 +51,7 @@ static Text time_of(double seconds, const RooflineInput *input) {
     return part_of(text_duration(seconds), text_duration(input->seconds));
 }
 
-// Where the intensity stands. Two figures that round to the same are told apart.
+// Tells the intensity's position. Figures that round to the same text are told apart.
 static void say_position(char *text, const Machine *machine, const RooflineInput *input,
                          const Roofline *roofline) {
     const MachineLevel *level = &machine->levels[roofline->level];
@@ -100,8 +100,8 @@ static void say_number_of(char *text, int64_t count, const char *what, const cha
     say(text, "%s %s%s", text_count(count).s, what, count == 1 ? "" : ending);
 }
 
-// The sentence goes on with the cost (seconds, at best), the roof beside it, the bound, and which
-// part of the measured time the cost is.
+// Continues the sentence with the cost (seconds, at best), the roof beside it, the bound, and the
+// cost's part of the measured time.
 static void say_cost(char *text, double seconds, const RooflineInput *input,
                      const Roofline *roofline) {
     char near[ROOFLINE_NEAR_TEXT];

@@ -1,5 +1,5 @@
 // roofline_help.c -- the text of --help roofline. The constants are those of roofline.h; a test
-// holds the two against each other.
+// compares them.
 #include "profiler/machine/roofline.h"
 
 const char roofline_help_text[] =

@@ -1,4 +1,4 @@
-// traffic.c -- what an op touches, and which level of memory that comes from (reuse.h).
+// traffic.c -- finds the operands an op touches, and the level of memory they come from (reuse.h).
 #include "profiler/machine/traffic.h"
 
 #include "tensor/context.h"
@@ -42,8 +42,8 @@ uint64_t traffic_bytes(const Traffic *traffic, int level) {
 }
 
 // ---- teams -----------------------------------------------------------------------------------
-// A kernel of somebody else's that does not say how it divides its work counts as done by all
-// threads, and so does one on a card. An op on the meta device counts as it would run on the host.
+// A user's kernel that does not tell how it divides its work counts as run by all threads, and so
+// does one on a card. An op on the meta device counts as if it ran on the host.
 static void find_team(const OpCall *call, OpTouched *touched) {
     const Op *op = call->op;
     const Tensor *t = call->n_out ? call->out[0] : call->n_in ? call->in[0] : NULL;
@@ -56,15 +56,15 @@ static void find_team(const OpCall *call, OpTouched *touched) {
 }
 
 // ---- what is touched -------------------------------------------------------------------------
-// An element-wise op may write where it reads.
+// True if the op writes to this storage: an element-wise op may work in place.
 static bool is_output(const OpCall *call, const Storage *storage) {
     for (int i = 0; i < call->n_out; i++)
         if (call->out[i]->storage == storage) return true;
     return false;
 }
 
-// Does it read what it mutates? An assign and a fill are given what they overwrite: all that they
-// read are the others.
+// True if the op reads what it mutates. Assign and fill get the tensor that they overwrite as an
+// input, but read only the other inputs.
 static bool reads_what_it_mutates(const OpCall *call, const OpCost *cost) {
     uint64_t others = 0;
     if (!call->op->mutates) return false;
@@ -77,7 +77,7 @@ static bool reads_what_it_mutates(const OpCall *call, const OpCost *cost) {
 static Touch touch_of(const Tensor *t, uint64_t most) {
     const Storage *storage = t->storage;
     uint64_t bytes = (uint64_t)tensor_distinct_bytes(t);
-    if (most > 0 && bytes > most) bytes = most; // of a table some rows
+    if (most > 0 && bytes > most) bytes = most; // only some rows of a table
     return (Touch){.block = storage->data ? (uintptr_t)storage->data : (uintptr_t)storage,
                    .bytes = bytes,
                    .near = !t->device->has_data};
@@ -89,7 +89,7 @@ OpTouched traffic_touched(const OpCall *call, const OpCost *cost, Touch *touches
     find_team(call, &op);
     bool reads_mutated = reads_what_it_mutates(call, cost);
     uint64_t all = cost->bytes_read + cost->bytes_written;
-    uint64_t in_place = 0; // of what is updated there is one copy under way
+    uint64_t in_place = 0; // in-place operands count once
     for (int i = 0; i < call->n_in; i++) {
         const Tensor *t = call->in[i];
         if (!t) continue;
@@ -113,11 +113,11 @@ OpTouched traffic_touched(const OpCall *call, const OpCost *cost, Touch *touches
 }
 
 // ---- where it was ----------------------------------------------------------------------------
-// By level, what operands hold; then shared out as the op's own count of bytes.
+// Bytes of operands by level, later distributed as the op's own count of bytes.
 typedef struct Found {
     const Machine *machine;
     OpTraffic *op;
-    int first, last; // levels that have any
+    int first, last; // range of levels with bytes
 } Found;
 
 static void add_found(Found *found, int level, Touch touch, uint64_t bytes) {
@@ -129,7 +129,7 @@ static void add_found(Found *found, int level, Touch touch, uint64_t bytes) {
     if (level > found->last) found->last = level;
 }
 
-// Touched by one thread and now by all, or the other way: a share of it lies near.
+// If the team changed between one thread and all, only a share of the operand is near.
 static void add_part(Found *found, int level, bool others, Touch touch, uint64_t bytes) {
     int threads = found->machine->threads;
     uint64_t near = bytes;
@@ -148,7 +148,7 @@ static void find_operand(Found *found, Reuse *reuse, const OpTouched *op, Touch 
     int level = was.seen ? was.level : touch.near ? 0 : last;
     int least =
         machine_level(found->machine, op->team, op->under_way ? op->under_way : touch.bytes);
-    int next = level < last ? level + 1 : last; // holds what `level` does not
+    int next = level < last ? level + 1 : last; // holds the rest
     bool others = was.seen && was.team != op->team;
     uint64_t farther = was.farther < touch.bytes ? was.farther : touch.bytes;
     if (touch.bytes > farther)
@@ -156,13 +156,13 @@ static void find_operand(Found *found, Reuse *reuse, const OpTouched *op, Touch 
     if (farther) add_part(found, next > least ? next : least, others, touch, farther);
 }
 
-// all * part / total, without the division where it is plain: most ops have all at one level.
+// all * part / total, without the division in the plain case: most ops have all at one level.
 static uint64_t part_of(uint64_t all, uint64_t part, uint64_t total) {
     if (part == 0 || part == total) return part ? all : 0;
     return (uint64_t)((double)all * (double)part / (double)total);
 }
 
-// Never more than is left.
+// Returns a share, at most what is left.
 static uint64_t share(uint64_t all, uint64_t part, uint64_t total, uint64_t *left) {
     uint64_t given = part_of(all, part, total);
     if (given > *left) given = *left; // beyond 2^53 a quotient may round up
@@ -190,7 +190,7 @@ void traffic_find(Reuse *reuse, const OpTouched *op, const Touch *touches, const
         level->allocated = part_of(level->written, here.allocated, here.written);
     }
     LevelTraffic *last = &traffic->level[machine->n_levels - 1];
-    last->read += reads; // what rounding left, and a kernel without operands
+    last->read += reads; // remainders of rounding, and kernels without operands
     last->written += writes;
 }
 

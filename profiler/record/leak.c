@@ -1,5 +1,5 @@
-// leak.c -- live bytes step by step, the line through them, and a table of the storages that were
-// asked for and not given back. Recording allocates nothing.
+// leak.c -- live bytes per step, the line through them, and a table of storages requested and not
+// yet freed. Recording allocates nothing.
 #include "profiler/record/leak.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 enum { SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS, MOST_KEPT = SLOTS / 4 * 3 };
 enum { LEAST_STEPS = 3, MOST_STEPS = 1 << 30 };
 
-typedef struct Kept {       // a storage asked for since the start, and alive
-    const Storage *storage; // compared, never followed; NULL: the slot is free
+typedef struct Kept {       // a storage requested since the start, and alive
+    const Storage *storage; // compared, never dereferenced; NULL: free slot
     int64_t bytes;
     int site;
     MemoryCategory category;
@@ -25,9 +25,9 @@ struct LeakTest {
     SiteReader reader;
     const Context *context; // watched; NULL before the first start
     bool running;
-    int64_t *live; // bytes at each step's end
+    int64_t *live; // bytes at the end of each step
     int64_t steps, most_steps;
-    Kept *kept; // SLOTS of them: open addressing, the next slot when one is taken
+    Kept *kept; // SLOTS entries: open addressing with linear probing
     int n_kept;
     int64_t missed;
 };
@@ -40,7 +40,7 @@ static int home_slot(const Storage *storage) { // Fibonacci hashing: the upper b
     return (int)((uint64_t)(uintptr_t)storage * 0x9E3779B97F4A7C15u >> (64 - SLOT_BITS));
 }
 
-// Where the storage is, or else would be.
+// The slot of the storage, or the free slot for it.
 static int find(const LeakTest *test, const Storage *storage) {
     int slot = home_slot(storage);
     while (test->kept[slot].storage && test->kept[slot].storage != storage) slot = next_slot(slot);
@@ -49,7 +49,7 @@ static int find(const LeakTest *test, const Storage *storage) {
 
 static void remember(LeakTest *test, const Storage *storage) {
     Kept *kept = &test->kept[find(test, storage)];
-    // Taken: it was given back while another context was current, and not seen here.
+    // If the slot is taken, the storage was freed unseen while another context was current.
     if (!kept->storage && test->n_kept == MOST_KEPT) {
         test->missed++;
         return;
@@ -58,8 +58,8 @@ static void remember(LeakTest *test, const Storage *storage) {
     *kept = (Kept){storage, storage->bytes, storage->site, storage->category};
 }
 
-// Closes the gap, so that no search ends before what it looks for: what follows moves up unless
-// its home lies behind the gap.
+// Closes the gap, so that no search ends too early: later entries move up unless their home lies
+// behind the gap.
 static void forget(LeakTest *test, const Storage *storage) {
     int gap = find(test, storage);
     if (!test->kept[gap].storage) return; // from before the start, or missed
@@ -108,7 +108,7 @@ void leak_free(LeakTest *test) {
 }
 
 void leak_start(LeakTest *test) {
-    if (!test) return; // leak_new has said why
+    if (!test) return; // leak_new has reported the reason
     leak_stop(test);
     memset(test->kept, 0, SLOTS * sizeof(Kept));
     test->n_kept = 0;
@@ -132,8 +132,8 @@ void leak_stop(LeakTest *test) {
 }
 
 // ---- the line --------------------------------------------------------------------------------
-// The 97.5 % quantile of Student's t: exact where freedom is small, then Cornish and Fisher's
-// expansion around the normal's (Abramowitz and Stegun 26.7.5), right to a millionth.
+// The 97.5 % quantile of Student's t: exact for few degrees of freedom, then Cornish and Fisher's
+// expansion around the normal's (Abramowitz and Stegun 26.7.5), accurate to a millionth.
 static double student_quantile(int64_t freedom) {
     static const double small[] = {12.7062047, 4.30265273, 3.18244631, 2.77644511,
                                    2.57058184, 2.44691185, 2.36462425, 2.30600414,
@@ -146,8 +146,8 @@ static double student_quantile(int64_t freedom) {
     return sum;
 }
 
-// How far a step's end lies above the straight line from the first to the last, whose slope is a
-// whole number. Exact, so that equal rises leave 0 everywhere.
+// Height of a step's end above the straight line from the first to the last, whose slope is a whole
+// number. Exact, so that equal rises leave 0 everywhere.
 static double above(const LeakTest *test, int64_t slope, int64_t step) {
     return (double)(test->live[step] - test->live[0] - slope * step);
 }
@@ -190,7 +190,7 @@ static int by_site(const void *left, const void *right) {
     return (a->category > b->category) - (a->category < b->category);
 }
 
-// Into its place; what is smaller moves down, and the last out.
+// Inserts a site by size; smaller ones move down, and the last may fall out.
 static void add_site(LeakReport *report, const LeakSite *site) {
     int at = report->n_sites < LEAK_MOST_SITES ? report->n_sites++ : LEAK_MOST_SITES;
     for (; at > 0 && report->sites[at - 1].bytes < site->bytes; at--)

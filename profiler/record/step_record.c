@@ -1,4 +1,4 @@
-// step_record.c -- one record per op, one per change of memory, and where operands were.
+// step_record.c -- one record per op and per change of memory, with the operands' levels.
 #include "profiler/record/step_record.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
-// Room for one more item; NULL when out of memory, and the items are as they were.
+// Makes room for one more item; NULL when out of memory, and the items are unchanged.
 static void *room_for(void *items, int64_t count, int64_t *capacity, size_t size) {
     if (count < *capacity) return items;
     int64_t larger = *capacity ? 2 * *capacity : 64;
@@ -51,7 +51,7 @@ static void keep_op(Observer *observer, const OpCall *call) {
 
 static void keep_memory(Observer *observer, const Storage *storage, int64_t delta) {
     StepRecord *record = (StepRecord *)observer;
-    bool gone = delta < 0 && !storage->data; // without memory that would stay as warm as it is
+    bool gone = delta < 0 && !storage->data; // its address may be reused by a cold storage
     if (gone && record->reuse) reuse_drop(record->reuse, (uintptr_t)storage);
     if (record->only_traffic) return;
     MemoryEvent *memory =
@@ -72,7 +72,7 @@ static void keep_memory(Observer *observer, const Storage *storage, int64_t delt
 static void keep_saved(Observer *observer, const Storage *storage, int site) {
     StepRecord *record = (StepRecord *)observer;
     if (storage->category != MEM_ACTIVATION || record->only_traffic) return;
-    if (context_current()->phase == PHASE_RECOMPUTE) return; // kept for a moment, within backward
+    if (context_current()->phase == PHASE_RECOMPUTE) return; // kept only briefly, within backward
     if (site + 1 >= record->n_saved) {
         int n = 2 * (site + 1) + 32;
         int64_t *grown =

@@ -1,5 +1,6 @@
-// timeline.c -- two clock readings and one store per event. Not here: a device's own time
-// (timeline_device.c), or what ops moved (timeline_traffic.c).
+// timeline.c -- two clock readings and one store per event. Not here: device times
+// (timeline_device.c), or traffic (timeline_traffic.c). Open events form a stack: an event ends in
+// the innermost one.
 #include "profiler/record/timeline_parts.h"
 
 #include <string.h>
@@ -17,10 +18,10 @@ static void begin(Timeline *timeline) {
     timeline->open[at].begin = clock_nanoseconds();
 }
 
-// Room for an event that ends now, filled in but for what it is; NULL: dropped.
+// Adds an event that ends now, all set but its kind and content; NULL: dropped.
 static ProfileEvent *end(Timeline *timeline) {
     int64_t now = clock_nanoseconds();
-    if (timeline->depth == 0) return NULL; // it began before the recording
+    if (timeline->depth == 0) return NULL; // the event began before the recording
     int at = --timeline->depth;
     if (timeline->count == timeline->capacity || at >= TIMELINE_MOST_DEPTH) {
         timeline->dropped++;
@@ -37,7 +38,7 @@ static ProfileEvent *end(Timeline *timeline) {
 }
 
 // ---- events ----------------------------------------------------------------------------------
-// Views launch nothing, and a PROFILE_KERNEL is the host's.
+// True if the op runs on the device: views launch nothing, and a PROFILE_KERNEL is the host's.
 static bool is_launched(const Timeline *timeline, const OpCall *call) {
     if (call->op->flags & OP_VIEW) return false;
     for (int i = 0; i < call->n_in; i++)
@@ -93,7 +94,7 @@ static void copy_end(Observer *observer, Device *device, bool to_host, int64_t b
     ProfileEvent *event = end(timeline);
     if (!event) return;
     if (timeline->device_times) timeline_end_on_device(timeline, event);
-    event->op = NULL; // all of the union
+    event->op = NULL; // clears the whole union
     event->to_host = to_host;
     event->value = (double)bytes;
     event->kind = EVENT_COPY;
@@ -115,7 +116,7 @@ static void site_end(Observer *observer, int site) {
     event->phase = (uint8_t)context_current()->phase;
 }
 
-// A moment without extent.
+// Adds an event without duration.
 static void add_value(Timeline *timeline, ProfileEvent event) {
     event.begin = event.end = clock_nanoseconds();
     event.site = context_current()->site;
@@ -146,14 +147,14 @@ void timeline_add(Timeline *timeline, ProfileEvent event) {
 }
 
 void *timeline_room(int64_t capacity, size_t size) {
-    enum { PAGE = 4096 }; // no system has smaller ones
+    enum { PAGE = 4096 }; // no system has smaller pages
     size_t bytes = (size_t)capacity * size;
     char *block = memory_new(bytes);
     for (size_t i = 0; block && i < bytes; i += PAGE) *(volatile char *)(block + i) = 0;
     return block;
 }
 
-// The stamps are made now, too: making one takes longer than taking it.
+// Allocates the stamps now, too: creating one takes longer than using it.
 static Status make_room(Timeline *timeline, const TimelineOptions *options) {
     int64_t capacity = options->capacity;
     timeline->events = timeline_room(capacity, sizeof(ProfileEvent));

@@ -1,13 +1,13 @@
-// timeline_device.c -- the time that a device with stamps took for itself: two stamps around each
-// op, read when the recording stops or no more can be taken.
+// timeline_device.c -- op times measured by a device with stamps: two stamps around each op, read
+// when the recording stops or the stamps are used up.
 #include "profiler/record/timeline_parts.h"
 
 static void settle_time(int64_t *time, const int64_t *readings) {
     if (*time < 0) *time = readings ? readings[-1 - *time] : 0;
 }
 
-// Waits for the device once, and puts its times in the place of its stamps' numbers, in what is
-// open as well, and in what is being opened or closed.
+// Waits for the device once, and replaces stamp numbers by times, also in open events and in the
+// event being opened or closed.
 Status timeline_settle(Timeline *timeline) {
     Device *device = timeline->device;
     Status status = device->stamps_read(device, timeline->stamps, timeline->readings);
@@ -27,8 +27,8 @@ Status timeline_reserve(Timeline *timeline) {
     return timeline->device->stamps_reserve(timeline->device, timeline->most_stamps);
 }
 
-// The next stamp's number, as EventTimes has it; 0 where none could be taken. An error stays
-// pending: it is the device's.
+// Takes the next stamp and returns its number in the form of EventTimes; 0 if that fails. An error
+// stays pending: it is the device's.
 static int64_t take_stamp(Timeline *timeline) {
     if (error_pending()) return 0;
     bool full = timeline->stamps == timeline->most_stamps;
@@ -45,7 +45,7 @@ void timeline_begin_on_device(Timeline *timeline, bool there) {
 void timeline_end_on_device(Timeline *timeline, const ProfileEvent *event) {
     int64_t begin = timeline->open[event->depth].device_begin;
     int64_t end = begin ? take_stamp(timeline) : 0;
-    // Settled meanwhile, when that was the last.
+    // Re-read: taking the last stamp may have settled it.
     begin = timeline->open[event->depth].device_begin;
     if (begin && end) timeline->device_times[event - timeline->events] = (EventTimes){begin, end};
 }

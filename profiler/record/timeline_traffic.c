@@ -1,5 +1,5 @@
-// timeline_traffic.c -- notes what the ops of a timeline touch, and finds later where that lay. Not
-// here: how it is found (traffic.c).
+// timeline_traffic.c -- records the operands touched by a timeline's ops, and finds their levels
+// later. Not here: the method (traffic.c).
 #include "profiler/record/timeline_parts.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
@@ -27,7 +27,7 @@ void touch_log_free(TouchLog *log) {
     memory_free(log);
 }
 
-// Of events before `end`.
+// Finds the traffic of events before `end`.
 static void find_traffic(const Timeline *timeline, int64_t end) {
     TouchLog *log = timeline->touched;
     const Touch *touches = log->touches;
@@ -53,13 +53,13 @@ const OpTraffic *timeline_traffic(const Timeline *timeline) {
 
 void timeline_rewind(Timeline *timeline, int64_t count) {
     if (!GIVEN(timeline)) return;
-    timeline_traffic(timeline); // before what it is found by is gone
+    timeline_traffic(timeline); // while its events still exist
     if (timeline->touched) timeline->touched->found = count;
     timeline->count = count;
 }
 
-// When there is no more room, what is there is found first. An op of more operands than all the
-// room there is counts as a kernel without.
+// Once the log is full, finds the traffic of the ops in it first. An op with more operands than the
+// log can hold counts as a kernel without operands.
 void touch_log_add(Timeline *timeline, int64_t index, const OpCall *call) {
     TouchLog *log = timeline->touched;
     OpTouched *op = &log->ops[index];
