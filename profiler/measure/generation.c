@@ -1,5 +1,5 @@
-// generation.c -- counts and times of writing text: the counts by a dry run of what layers/train/
-// generate.c does, the times between the tokens that it tells of.
+// generation.c -- counts and times of generating text: counts by a dry run of generate_tokens
+// (layers/train/generate.c), times between the tokens it reports.
 #include "profiler/measure/generation.h"
 
 #include <string.h>
@@ -35,8 +35,8 @@ static void forward(KvCache *cache, int64_t s) {
     tensor_free(x);
 }
 
-// Of s positions behind `past`, when others have just run: these were as many, in the same place of
-// a sequence before, or a token.
+// Counts s positions after `past`, with caches warmed by an earlier run: of the same positions for
+// a prompt, of one token before for a token.
 static Status count(KvCache *cache, int64_t past, int64_t s, const Machine *machine,
                     ProfilePhase *phase) {
     StepRecord record;
@@ -84,7 +84,7 @@ static Status count_all(Layer *model, const Machine *machine, Generation *genera
 typedef struct Clocked {
     Layer *model;
     Generation *generation;
-    int64_t last; // nanoseconds: when the token before was there
+    int64_t last; // nanoseconds: time of the previous token
 } Clocked;
 
 static void token_is_there(void *argument, int64_t made) {
@@ -107,7 +107,7 @@ static Status write_tokens(Clocked *clocked, int64_t tokens) {
     return generate_tokens(clocked->model, how, generation->ids, given, given + tokens);
 }
 
-// The first of each kind warms up, and is not kept.
+// Times prompts and tokens; the first of each kind warms up, and is discarded.
 static Status time_all(Layer *model, double seconds, Generation *generation) {
     Clocked clocked = {.model = model, .generation = generation};
     Latency *first = &generation->first.latency, *token = &generation->token.latency;

@@ -1,4 +1,4 @@
-// metronome.c -- the loops, and on which cores they run.
+// metronome.c -- the loops of the metronome, and the cores they run on.
 #include "profiler/measure/metronome.h"
 
 #include <sched.h>
@@ -7,30 +7,30 @@
 #include "tensor/clock.h"
 #include "tensor/memory.h"
 
-// Vectors of a fixed width, and chains that cannot be joined to one instruction: every compiler
-// makes the same of them from -O1 on, whatever the processor that it compiles for.
+// Vectors of fixed width, and chains that cannot merge into one instruction, so that every compiler
+// generates the same code from -O1 on, for any processor.
 typedef float Four __attribute__((vector_size(16)));
 #define PLAIN_LOOP __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
 enum {
     MOST_CORES = 4,
     CHAINS = 12,
-    NEAR = 42 * CHAINS,            // fours: 8 KB, which any first cache holds
+    NEAR = 42 * CHAINS,            // fours: 8 KB, fits in any first cache
     PASSES = 2400,                 // about 0.2 ms
     FAR = (4 << 20) / sizeof(Four) // fours: 4 MB
 };
 
 struct Metronome {
-    unsigned turn; // the core that is next
-    Four *data;    // owned; (FAR), all of ones
-    float found;   // by the loops, so that no compiler leaves them out
+    unsigned turn; // index of the next core
+    Four *data;    // owned; FAR fours, all ones
+    float found;   // result of the loops, so that no compiler removes them
 };
 
 int metronome_version(void) {
 #ifdef __OPTIMIZE__
     return 1;
 #else
-    return 1001; // the same loops, and many times as long
+    return 1001; // same loops, but many times slower
 #endif
 }
 
@@ -72,7 +72,7 @@ void metronome_free(Metronome *metronome) {
     memory_free(metronome);
 }
 
-// The number of the nth one of them.
+// The number of the nth core of the set.
 static int core_of(unsigned nth, const cpu_set_t *cores) {
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, cores) && nth-- == 0) return i;
@@ -83,10 +83,10 @@ static void go_to(int core) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one); // of this thread alone
+    sched_setaffinity(0, sizeof one, &one); // this thread only
 }
 
-// A sixteenth of the loop comes before, untimed: it brings what it needs into the core's cache.
+// Runs a sixteenth of the loop first, untimed, to fill the core's cache.
 static void beat_here(Metronome *metronome, Beat *sum) {
     const Four *data = metronome->data;
     metronome->found = multiply_and_add(data, PASSES / 16);
@@ -98,7 +98,7 @@ static void beat_here(Metronome *metronome, Beat *sum) {
     sum->read += clock_seconds() - between;
 }
 
-// The last one is where the thread began: it stays there, and the other threads are on the others.
+// Ends on the core where the thread began: it stays there, and the other threads use the others.
 Beat metronome_beat(Metronome *metronome, int cores) {
     Beat sum = {0};
     cpu_set_t all;

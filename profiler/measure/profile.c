@@ -1,4 +1,4 @@
-// profile.c -- makes a Profile: run two steps and count, predict the same by a dry run, then time.
+// profile.c -- makes a Profile: runs two steps and counts, predicts them by a dry run, then times.
 #include "profiler/measure/profile.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void leave_out(MemoryUse *use, const MemoryUse *others) {
     use->total -= others->total;
 }
 
-// A gradient that a leaf has already is the work's, because the steps will write to it.
+// An existing gradient of a leaf belongs to the work, because the steps will write to it.
 static void leave_out_gradient(MemoryUse *use, const Tensor *leaf) {
     if (!leaf || !(leaf->flags & TENSOR_LEAF_GRAD) || !leaf->grad) return;
     use->category[MEM_GRADIENT] -= leaf->grad->storage->bytes;
@@ -53,7 +53,7 @@ static void leave_out_gradient(MemoryUse *use, const Tensor *leaf) {
 
 static Status leave_out_gradients(const Work *work, MemoryUse *use) {
     ParameterList list;
-    if (work->kind == PROFILE_INFERENCE) return STATUS_OK; // it writes to none
+    if (work->kind == PROFILE_INFERENCE) return STATUS_OK; // inference writes no gradients
     Status status = layer_parameters(work->model, &list);
     if (status) return status;
     for (int i = 0; i < list.count; i++) leave_out_gradient(use, list.items[i].tensor);
@@ -62,8 +62,8 @@ static Status leave_out_gradients(const Work *work, MemoryUse *use) {
     return STATUS_OK;
 }
 
-// The bystanders are all bytes but those that a dry run of the work counts. One rule decides both
-// what is predicted and what is measured, whatever a layer keeps.
+// The bystanders are all bytes except those that a dry run of the work counts. This single rule
+// applies to predictions and measurements, whatever a layer keeps.
 Status work_bystanders(const Work *work, MemoryUse *others) {
     const Ledger *ledger = context_ledger();
     if (!ledger) return error_status();
@@ -90,7 +90,7 @@ static Status count(Work *work, const ProfileOptions *options, Profile *profile)
     return status;
 }
 
-// Before the first forward, which may take long: by the FLOPs of a step, at half the peak.
+// Estimates the time before a slow first forward: from a step's FLOPs, at half the peak.
 static void foresee(Work *work, const ProfileOptions *options) {
     LayerCost cost;
     double flops = 0.0;
@@ -102,10 +102,10 @@ static void foresee(Work *work, const ProfileOptions *options) {
         work->step_seconds = 2.0 * flops / options->machine->peak_flops_per_second;
         profile_tell(work, options, &(StepTimes){.total = work->step_seconds}, 2.3);
     }
-    error_clear(); // whatever it is, the profile will say it
+    error_clear(); // the profile itself will report any error
 }
 
-// A forward: the shape of its output. A learning rate of 0 leaves weights alone, but 0 x NaN is
+// Runs a forward to find the output's shape. A learning rate of 0 keeps weights, but 0 x NaN is
 // NaN: a batch with such a loss must not be stepped on.
 static Status try_forward(Work *work, const ProfileOptions *options, Shape *out) {
     double begin = clock_seconds();
@@ -119,7 +119,7 @@ static Status try_forward(Work *work, const ProfileOptions *options, Shape *out)
     scope_close(scope);
     no_grad_end();
     double seconds = (double)work_batches(work) * (clock_seconds() - begin);
-    bool backward = work->kind != PROFILE_INFERENCE; // which takes about twice as long
+    bool backward = work->kind != PROFILE_INFERENCE; // backward takes about twice as long
     StepTimes step = {.forward = seconds, .total = backward ? 3.0 * seconds : seconds};
     work->step_seconds = step.total;
     profile_tell(work, options, &step, 2.0);
@@ -127,7 +127,7 @@ static Status try_forward(Work *work, const ProfileOptions *options, Shape *out)
     return train_explain_non_finite(work->model, work->x, 0, value);
 }
 
-// Would the last level take a share of the step that is worth a second look at it?
+// True if the last level takes enough of the step to measure it again.
 static bool waits_for_memory(const Profile *profile) {
     const double share = 0.05;
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
@@ -158,7 +158,7 @@ static Status run(Work *work, OptimizerConfig config, ProfileOptions options, Pr
     leave_out(&profile->measured.start, &others);
     leave_out(&profile->measured.peak, &others);
     if (!status) status = profile_predict(work, config, out, profile);
-    profile_take_process(profile); // again once it is measured
+    profile_take_process(profile); // repeated after the measurement
     bool runs = work->x->device->has_data, looks = runs && !options.ceilings_stay;
     if (!status && looks && profile->has_machine) machine_look(&profile->machine, false, false);
     if (!status && runs) status = profile_measure(work, options, profile);
@@ -199,7 +199,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     if (options.warmup == 1) options.warmup = 2;
     if (error_pending()) return error_status();
     if (check(work, &options)) return error_status();
-    work->model = layer_here(work->model); // in a dry run: then nothing is measured
+    work->model = layer_here(work->model); // shadows in a dry run, where nothing is measured
     work->x = tensor_here(work->x);
     work->labels = tensor_here(work->labels);
     if (error_pending()) return error_status();
@@ -208,10 +208,10 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     if (status) return status;
     profile->has_machine = options.machine != NULL;
     if (options.machine) profile->machine = *options.machine;
-    profile->machine.raise = (MachineRaise){0}; // of the profile before
+    profile->machine.raise = (MachineRaise){0}; // left by an earlier profile
     for (int i = 0; i < profile->machine.n_levels; i++)
         profile->machine.levels[i].raise = (MachineRaise){0};
-    config.learning_rate = 0.0f; // the same work, and the model stays as it is
+    config.learning_rate = 0.0f; // same work, unchanged model
     LayerModes modes;
     status = layer_modes_save(work->model, &modes);
     if (status) return status;
@@ -220,7 +220,7 @@ static Status profile_work(Work *work, OptimizerConfig config, ProfileOptions op
     int site = context->site; // of the caller; paths begin at the model, as in the dry run
     Device *device = context->device;
     context->site = -1;
-    context->device = work->x->device; // what the work needs beside x is to lie there too
+    context->device = work->x->device; // the work's other tensors go there, too
     status = run(work, config, options, profile);
     context->site = site;
     context->device = device;

@@ -1,4 +1,4 @@
-// profile_count.c -- counts of a step, layer by layer, whether it ran or is a dry run.
+// profile_count.c -- counts of a step by layer, for a real step or a dry run.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void describe_peak(const Context *context, ProfileMemory *memory) {
 Status profile_count_step(const Work *work, const Machine *machine, StepRecord *record,
                           ProfileMemory *memory, StepTimes times[2]) {
     step_record_start(record, machine);
-    record->only_traffic = true; // what the first step leaves in the caches, the second finds there
+    record->only_traffic = true; // the second step finds the cache state of the first
     Status status = work_step(work, &times[0]);
     record->only_traffic = false;
     ledger_reset_peak(context_current()->ledger);
@@ -63,7 +63,7 @@ Status profile_count_step(const Work *work, const Machine *machine, StepRecord *
     if (status) return status;
     describe_peak(context_current(), memory);
     memory->saved_bytes = 0;
-    for (int i = 0; i < record->n_saved; i++) { // of one batch: the next one keeps as much again
+    for (int i = 0; i < record->n_saved; i++) { // per batch: the next one keeps as much again
         record->saved_bytes[i] /= work_batches(work);
         memory->saved_bytes += record->saved_bytes[i];
     }
@@ -87,7 +87,7 @@ static void add_op(ProfilePhase *phase, const OpRecord *op) {
     phase->ops++;
 }
 
-// To its phase, to the step, and from the parts of backward to backward.
+// Adds an op to its phase, to the step, and for parts of backward to backward.
 static void add_to_phases(ProfilePhase phases[REPORT_COUNT], const OpRecord *op) {
     ReportPhase phase = profile_report_phase(op->phase);
     add_op(&phases[phase], op);
@@ -105,7 +105,7 @@ static void take_op(Profile *profile, const OpRecord *op, int layer) {
     to->output = op->out;
 }
 
-// A layer for each site that ran an op, in the order of their first; layer_of is by site + 1.
+// Makes a layer for each site with ops, in the order of first ops; layer_of: by site + 1.
 static Status take_layers(Profile *profile, const StepRecord *record, int *layer_of) {
     int n = 0;
     for (int64_t i = 0; i < record->n_ops; i++) {
@@ -125,13 +125,13 @@ static Status take_layers(Profile *profile, const StepRecord *record, int *layer
     return STATUS_OK;
 }
 
-typedef struct Owners { // whose parameters are where
+typedef struct Owners { // owners of parameters
     Profile *profile;
-    Map layers; // of the profile, by the serial number of the layer that first ran there
-    Map seen;   // parameters that have their place
+    Map layers; // the profile's layers, by serial number of the layer that first ran there
+    Map seen;   // parameters already assigned
 } Owners;
 
-// A number as a key of a map, which compares addresses.
+// Turns a number into a key of a map, which compares addresses.
 static const void *key_of(uint64_t serial) { return (const void *)(uintptr_t)serial; }
 
 static Status find_layers(Owners *owners, const int *layer_of) {
@@ -146,8 +146,8 @@ static Status find_layers(Owners *owners, const int *layer_of) {
     return STATUS_OK;
 }
 
-// Each parameter once, so that layers add up to the model: at the first call of the first layer
-// that holds it, or, where no op ran in that, of the one around it. `around` NULL: there is none.
+// Counts each parameter once, so that layers sum to the model: at the first call of the first layer
+// that holds it, or, if no op ran there, at the enclosing layer. `around` NULL: none.
 static Status take_parameters(Owners *owners, const Layer *layer, ProfileLayer *around) {
     ProfileLayer *own = map_find(&owners->layers, key_of(layer->serial));
     Status status = STATUS_OK;

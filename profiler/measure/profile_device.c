@@ -1,5 +1,5 @@
-// profile_device.c -- what a device adds that has a time, or a memory, of its own: the ends of
-// phases by its own clock, a queue that is held back while it fills, and the copy of a batch.
+// profile_device.c -- measurements for a device with its own time or memory: phases by its own
+// clock, a queue held back while it fills, and the copy of a batch.
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"
@@ -16,8 +16,8 @@ static const double most_hold = 0.1; // seconds
 static Device *device_of(const Measurement *m) { return m->work->x->device; }
 
 // ---- stamps ----------------------------------------------------------------------------------
-// A stamp takes the device a moment, which is then in what lies between two: between these is
-// nothing else. Held back, so that it is not the host's time.
+// Measures the time a stamp takes on the device, which adds to any interval between stamps: here
+// nothing lies between them. The queue is held back, so that the host's time does not count.
 static Status measure_stamp(Measurement *m) {
     Device *device = device_of(m);
     int64_t at[STAMPS_TRIED], least = INT64_MAX;
@@ -54,8 +54,8 @@ Status profile_reserve_marks(Measurement *m) {
     return device->stamps_reserve(device, work_stamps(m->work) * m->profile->steps_per_sample);
 }
 
-// What lies between the marks of a sample: of each batch forward and backward in turn, then the
-// optimizer; each less what a stamp adds.
+// Computes phase times from the marks of a sample: each batch's forward and backward in turn, then
+// the optimizer, each minus the time of the stamps.
 Status profile_mark_phases(Measurement *m, StepTimes *mean) {
     Device *device = device_of(m);
     int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
@@ -74,7 +74,7 @@ Status profile_mark_phases(Measurement *m, StepTimes *mean) {
     return STATUS_OK;
 }
 
-// Half as long again as launching took, and what it takes to begin with.
+// Holds the queue for 1.5 times the launch time, plus a constant.
 Status profile_hold(const Measurement *m) {
     Device *device = device_of(m);
     double seconds = fmin(1.5 * m->launching + 50e-6, most_hold);
@@ -94,7 +94,7 @@ static Status take_bytes(Carried *carried, Tensor *tensor) {
     return device_to_host(tensor->device, carried->bytes, tensor_raw(tensor), bytes);
 }
 
-// Back to where they came from: the batch stays what it is.
+// Copies the bytes back to their tensors, so the batch stays unchanged.
 static Status carry(const Carried carried[2], double *seconds) {
     Status status = STATUS_OK;
     Device *device = carried[0].tensor->device;

@@ -1,6 +1,5 @@
-// profile_op_times.c -- the events of observed steps added up: by op, layer and phase, in the
-// device's own time where it has one; and how long launching took. Not here: the turns
-// (profile_time.c).
+// profile_op_times.c -- sums the events of observed steps by op, layer and phase, in the device's
+// own time if it has one; and launch times. Not here: the turns (profile_time.c).
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"
@@ -28,7 +27,7 @@ static Status check_ops(const Measurement *m) {
     return STATUS_OK;
 }
 
-// Without what telling the time took. On a device what it was not asked to do took it no time.
+// Seconds of an event, without the clock's or stamps' time; 0 if the device did not run it.
 static double seconds_of(const Measurement *m, int64_t index) {
     const Timeline *timeline = &m->timeline;
     if (!timeline->device_times) {

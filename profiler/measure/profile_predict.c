@@ -1,5 +1,5 @@
-// profile_predict.c -- what a step will cost, by a dry run of it, held against what was executed.
-// Not here: how a step is counted (profile_count.c).
+// profile_predict.c -- predicts a step's costs by a dry run, and compares them with the executed
+// step. Not here: counting a step (profile_count.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -27,14 +27,14 @@ static uint64_t count_at(const OpCost *cost, const CountName *count) {
 
 static void differ(Profile *profile, const char *where, const char *phase, const char *what,
                    int64_t predicted, int64_t executed) {
-    if (!profile->reconciled) return; // the first difference is the one to look at
+    if (!profile->reconciled) return; // keep only the first difference
     profile->reconciled = false;
     snprintf(profile->difference, sizeof(profile->difference),
              "%s %s: %s: predicted %lld, executed %lld", where, phase, what, (long long)predicted,
              (long long)executed);
 }
 
-// Nearly always the one at the same place; so two that have one path are not taken for each other.
+// Finds a layer by path, first at the same place, because several layers may share a path.
 static const ProfileLayer *layer_by_path(const Profile *profile, int place, const char *path) {
     if (place < profile->n_layers && strcmp(profile->layers[place].path, path) == 0)
         return &profile->layers[place];
@@ -62,7 +62,7 @@ static void compare_layer(Profile *profile, const ProfileLayer *executed,
                executed->saved_bytes);
 }
 
-// Layer by layer, so that the difference names one; then all ops, and the peak.
+// Compares layer by layer, so that the difference names one; then all ops, and the peak.
 static void reconcile(Profile *profile, const Profile *predicted) {
     profile->reconciled = true;
     if (predicted->n_layers != profile->n_layers)
@@ -80,8 +80,8 @@ static void reconcile(Profile *profile, const Profile *predicted) {
 }
 
 // ---- the dry run -----------------------------------------------------------------------------
-// A batch of `more` samples more. With 0 more it is a shadow of the batch itself, with its strides
-// and its buffer, because layers copy a strided batch and count a shared buffer once.
+// A batch with `more` more samples. With 0 it is a shadow of the batch itself, with its strides and
+// its buffer, because layers copy a strided batch and count a shared buffer once.
 static Tensor *dry_batch_new(Tensor *like, int64_t more) {
     Shape shape = like->shape;
     if (more == 0) return tensor_retain(shadow_count(like));
@@ -89,7 +89,7 @@ static Tensor *dry_batch_new(Tensor *like, int64_t more) {
     return tensor_new_as(shape, (DType)like->dtype, like->storage->category);
 }
 
-// The same work over a resident batch that is larger by `more` samples, in the dry context.
+// Creates the same work in the dry context, over a resident batch with `more` more samples.
 static Status dry_work_begin(const Work *like, OptimizerConfig config, Shape out, int64_t more,
                              Work *work) {
     *work = (Work){.kind = like->kind,
@@ -121,7 +121,7 @@ static void dry_work_end(Work *work) {
     tensor_free(work->labels);
 }
 
-// A model for another batch lives in a context of its own, as long as the dry run of it.
+// A model for another batch, in a separate context that lives as long as its dry run.
 typedef struct Another {
     Context *context;
     Layer *model;
@@ -129,7 +129,7 @@ typedef struct Another {
 
 static void another_end(Another *another) {
     if (!another->context) return;
-    context_push(another->context); // where its storages go back to
+    context_push(another->context); // its storages are returned there
     layer_free(another->model);
     context_pop();
     context_free(another->context);
@@ -198,15 +198,15 @@ static Status look_to_reconcile(DryStep *step, const StepRecord *record, const L
 static Status dry_inference(const Work *like, int64_t *bytes) {
     ProfileMemory memory;
     Work work = *like;
-    work.kind = PROFILE_INFERENCE; // which has no labels
+    work.kind = PROFILE_INFERENCE; // inference has no labels
     work.labels = NULL;
     Status status = profile_predict_peak(&work, (OptimizerConfig){0}, SHAPE_SCALAR, 0, &memory);
     if (!status) *bytes = memory.peak.total;
     return status;
 }
 
-// ---- what else a step could be -----------------------------------------------------------------
-// Where layers are marked for recomputation: which, and what the step would be without.
+// ---- alternatives to the step ------------------------------------------------------------------
+// If layers are marked for recomputation: names them, and predicts the step without marks.
 static Status predict_plain(const Work *work, OptimizerConfig config, Shape out,
                             ProfileRecompute *recompute) {
     recompute->layers = profile_marked(work->model, recompute->paths, sizeof(recompute->paths));
@@ -220,14 +220,14 @@ static Status predict_plain(const Work *work, OptimizerConfig config, Shape out,
     return status;
 }
 
-// Marking all layers of a depth: the depth that lowers the peak most. What cannot be run again is
-// no fault of the step.
+// Tries to mark all layers of a depth, and keeps the depth that lowers the peak most. Layers that
+// cannot run again are no error of the step.
 static void predict_marked(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
     static const char *const depths[] = {"*", "*.*", "*.*.*"};
     ProfileRecompute *recompute = &profile->recompute;
     const ProfileMemory *now = &profile->predicted;
     bool matters = recompute->layers == 0 && 2 * now->saved_bytes > now->peak.total;
-    int64_t lowest = now->peak.total - now->peak.total / 10; // else it is not worth it
+    int64_t lowest = now->peak.total - now->peak.total / 10; // otherwise marking does not pay
     for (int i = 0; i < 3 && matters && work->kind != PROFILE_INFERENCE; i++) {
         ProfileMemory memory;
         Work marked = *work;
@@ -240,8 +240,8 @@ static void predict_marked(const Work *work, OptimizerConfig config, Shape out, 
     }
 }
 
-// A larger batch, by which the peak of a model of any batch can be told. A shape that is written
-// into the model is no fault of this batch, and what 64 bits do not count no answer.
+// Predicts a larger batch, which tells the peak for any batch. A batch size fixed in the model is
+// no error, and an overflow of 64 bits gives no answer.
 static Status predict_larger(const Work *work, OptimizerConfig config, Shape out,
                              Profile *profile) {
     ProfileMemory larger;
@@ -261,7 +261,7 @@ static Status predict_larger(const Work *work, OptimizerConfig config, Shape out
 }
 
 Status profile_predict(const Work *work, OptimizerConfig config, Shape out, Profile *profile) {
-    bool ran = work->x->device->has_data; // else there is nothing to compare with
+    bool ran = work->x->device->has_data; // otherwise there is nothing to compare
     DryStep step = {.out = out, .look = ran ? look_to_reconcile : NULL, .argument = profile};
     Status status = profile_predict_step(work, config, &step);
     profile->predicted = step.memory;

@@ -1,6 +1,6 @@
-// profile_probe.c -- a short look at what advice would bring: a few steps with a change, in turns
-// with as many as they were, right after the profile. Not here: which advice is given
-// (advice/advice*.c), and trying it in processes of its own (program/program_try.c).
+// profile_probe.c -- estimates the effect of advice: a few steps with a change, alternating with
+// unchanged steps, right after the profile. Not here: choosing the advice (advice/advice*.c), and
+// trying it in separate processes (program/program_try.c).
 #include <math.h>
 
 #include "profiler/base/system.h"
@@ -11,19 +11,19 @@
 #include "tensor/ops.h"
 
 enum {
-    WARM_STEPS = 2,            // of a block: what the change left elsewhere comes back
-    MOST_EXTRA_BYTES = 1 << 30 // of a larger batch
+    WARM_STEPS = 2,            // per block: restores caches after the other work
+    MOST_EXTRA_BYTES = 1 << 30 // extra memory for a larger batch
 };
 
 typedef struct Change {
     ProbeKind kind;
     Work work;
     int threads;
-    double batch;      // times the samples
-    const char *marks; // layers to run again in backward; NULL: as they are
+    double batch;      // factor on the samples
+    const char *marks; // layers to mark for recomputation; NULL: unchanged
 } Change;
 
-typedef struct Blocks { // so many timed steps each, and so many rounds, at most PROBE_ROUNDS
+typedef struct Blocks { // timed steps per block, and rounds, at most PROBE_ROUNDS
     int64_t steps;
     int rounds;
 } Blocks;
@@ -45,8 +45,8 @@ static void change_batch(Change *change) {
     no_grad_end();
 }
 
-// Makes the model anew for the other batch, where shapes are written into it. Only for a forward,
-// because the optimizer of a step belongs to the model as it was.
+// Builds the model for the other batch, if shapes are fixed in it. Only for a forward, because a
+// step's optimizer belongs to the original model.
 static void change_model(Change *change) {
     Work *work = &change->work;
     RandomState random = context_current()->random;
@@ -81,10 +81,10 @@ static void change_free(const Measurement *m, Change *change) {
     if (m->work->labels) tensor_free(change->work.labels);
 }
 
-// ---- which are worth a look --------------------------------------------------------------------
+// ---- useful changes ----------------------------------------------------------------------------
 int profile_threads_enough(const Profile *profile) {
     if (!GIVEN(profile)) return 0;
-    const double spare = 0.15; // of a thread: so busy, it is not missed
+    const double spare = 0.15; // of a thread: not missed if it is only this busy
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double busy = profile->cpu_seconds / fmax(step->mean, step->median);
     // The caller computes or spins: less than one thread says that other work had the cores.
@@ -118,7 +118,7 @@ static bool is_of_use(const Measurement *m, ProbeKind kind) {
 }
 
 // ---- steps -------------------------------------------------------------------------------------
-// Seconds of a step, of a block of them.
+// Seconds per step of a block of steps.
 static double time_block(const Change *change, int64_t steps) {
     const Work *work = &change->work;
     StepTimes times;
@@ -135,8 +135,8 @@ static double time_block(const Change *change, int64_t steps) {
     return seconds;
 }
 
-// In turns; units/s with the change, over those without: of the rounds the middle half, because
-// other work on the cores may have made the others.
+// Alternates with unchanged steps; finds units/s with the change over units/s without, as the
+// middle half of the rounds, because other work on the cores may have caused the extremes.
 static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
     double ratio[PROBE_ROUNDS];
     int i = 0;
@@ -152,13 +152,13 @@ static void look(const Measurement *m, ProbeKind kind, Blocks blocks) {
         ratio[k] = at;
     }
     int left_out = i / 4;
-    if (!error_pending()) // else it cannot be, and that is no fault of the profile
+    if (!error_pending()) // otherwise impossible, but no error of the profile
         m->profile->probes[kind] = (Probe){i, ratio[left_out], ratio[i - 1 - left_out], 0};
     error_clear();
     change_free(m, &change);
 }
 
-// As many as there is time for; rounds 0: for none.
+// Plans as many blocks as time allows; rounds 0: no time.
 static Blocks plan(const Measurement *m, ProbeKind kind, double seconds) {
     double batch = kind == PROBE_LARGER_BATCH ? PROBE_LARGER : 1.0;
     double step = latency_median(&m->profile->totals[REPORT_STEP].latency) * (1.0 + batch);
@@ -171,13 +171,13 @@ static Blocks plan(const Measurement *m, ProbeKind kind, double seconds) {
 }
 
 void profile_measure_probes(const Measurement *m) {
-    const double share = 0.1, least = 0.3; // of the profile's time, for each
+    const double share = 0.1, least = 0.3; // of the profile's time, for each probe
     double gone = clock_seconds() - m->work->begun;
     double seconds = m->options.probe_seconds > 0.0
                          ? m->options.probe_seconds
                          : fmax(least * m->options.seconds, share * gone);
     if (!m->work->x->device->on_host || m->options.probe_seconds < 0.0) return;
-    bool asked = m->options.probe_seconds > 0.0; // whatever it takes
+    bool asked = m->options.probe_seconds > 0.0; // ignore other time limits
     int wanted = 0, tried = 0;
     bool (*stop)(void) = m->options.stop;
     for (int kind = 0; kind < PROBE_COUNT && !(stop && stop()); kind++) {
@@ -199,7 +199,7 @@ void profile_predict_probes(const Work *work, OptimizerConfig config, Shape out,
     Probe *larger = &profile->probes[PROBE_LARGER_BATCH];
     if (larger->rounds > 0 && !profile_predict_peak(work, config, out, more, &memory))
         larger->bytes = profile->predicted.peak.total - memory.peak.total;
-    error_clear(); // it ran: only memory for the dry run may be missing
+    error_clear(); // the probe ran, so only the dry run can lack memory
     if (profile->probes[PROBE_RECOMPUTE].rounds > 0)
         profile->probes[PROBE_RECOMPUTE].bytes =
             profile->predicted.peak.total - profile->recompute.pattern_bytes;

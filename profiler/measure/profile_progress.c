@@ -1,5 +1,5 @@
-// profile_progress.c -- how long the stages of a profile may take, how long they will, by what a
-// step takes, and how far it is: the share of all seconds that have gone. Not here: the stages.
+// profile_progress.c -- time limits of a profile's stages, their expected times, estimated from a
+// step's time, and the progress: the elapsed share of all seconds. Not here: the stages.
 #include <math.h>
 
 #include "profiler/measure/profile_parts.h"
@@ -27,18 +27,18 @@ bool profile_is_over(const Measurement *m, ProfileStage stage, int64_t samples) 
     return samples >= m->limits.fewest && clock_seconds() > m->limits.until[stage];
 }
 
-// ---- what is ahead -----------------------------------------------------------------------------
-// So many times so long, or what the time limit allows of it, but at least the fewest.
+// ---- expected times ----------------------------------------------------------------------------
+// Time of `most` runs, limited by `limit`, but at least that of `fewest` runs.
 static double limited(double each, double fewest, double most, double limit) {
     return fmin(fmax(limit, fewest * each), most * each);
 }
 
 static void expect_brief(const StepTimes *step, double seconds[STAGE_COUNT]) {
     for (int s = 0; s < STAGE_COUNT; s++) seconds[s] = 0.0;
-    seconds[STAGE_ROUNDS] = (PROFILE_FEWEST_ROUNDS + 1.5) * step->total; // with the kernels alone
+    seconds[STAGE_ROUNDS] = (PROFILE_FEWEST_ROUNDS + 1.5) * step->total; // with kernels alone
 }
 
-// Seconds that each stage will take, by what a step takes.
+// Expected seconds of each stage, from a step's time.
 static void expect(const Work *work, const ProfileOptions *o, const StepTimes *step,
                    double seconds[STAGE_COUNT]) {
     const Limits limits = profile_limits(work, o);
@@ -48,7 +48,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     }
     bool kernels = o->machine && work->x->device->on_host; // of every third round, in 3 more steps
     double round = (kernels ? 3.0 : 2.0) * step->total, forward = fmax(step->forward, 1e-9);
-    forward /= (double)work_batches(work); // of one batch
+    forward /= (double)work_batches(work); // per batch
     double fewest = o->iterations > 0 ? (double)o->iterations : (double)limits.fewest;
     double most = o->iterations > 0 ? (double)o->iterations : PROFILE_MOST_SAMPLES;
     double enough = o->percentiles ? (double)statistics_samples_needed(99.9) : 0.0;
@@ -68,7 +68,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
     seconds[STAGE_PROBES] = kernels ? 0.2 * o->seconds : 0.0; // about
 }
 
-// All before a stage is done, and `done` of it; `ahead`: seconds that come before all stages.
+// Reports progress: in `stage`, the fraction `done` of it; `ahead`: seconds before all stages.
 static void tell(const Work *work, const ProfileOptions *options, const StepTimes *step,
                  ProfileStage stage, double done, double ahead) {
     if (!options->progress) return;
@@ -92,7 +92,8 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
     bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_PROBES &&
                    !m->limits.brief;
-    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever is first
+    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever comes
+                                                                             // first
     double share = by_time ? timed : has_limit ? fmax(timed, counted) : counted;
     tell(m->work, &m->options, &m->step, stage, fmin(1.0, share), 0.0);
 }

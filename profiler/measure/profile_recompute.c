@@ -1,5 +1,5 @@
-// profile_recompute.c -- which layers of a model are marked to be run again in backward, in words.
-// Not here: how they are chosen (budget_recompute.c) or run (autograd/recompute.c).
+// profile_recompute.c -- describes the layers marked for recomputation in words. Not here: choosing
+// them (budget_recompute.c) or running them (autograd/recompute.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -33,9 +33,9 @@ static void say(Words *words, const char *path) {
     words->used += n > 0 ? (size_t)n : 0;
 }
 
-enum { PATH = 256, FEW = 3 }; // so many neighbours or more are said in one
+enum { PATH = 256, FEW = 3 }; // from FEW neighbours on, a range is written
 
-// Children from..to-1 of a layer, all marked.
+// Names children from..to-1 of a layer, all marked.
 static void say_run(Words *words, const Layer *layer, const char *around, int from, int to) {
     const char *dot = around[0] ? "." : "";
     char path[2 * PATH];

@@ -1,5 +1,5 @@
-// profile_statistics.c -- what the samples of a profile say: of each latency its statistics, of the
-// steps whether they are steady, what watching them added, and what the system took. Takes none.
+// profile_statistics.c -- turns the samples of a profile into statistics: of each latency, of the
+// steps' steadiness, of the overhead of observing, and of system time. Takes no samples.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ Status latency_summarise(Latency *latency) {
     return statistics_summarise(latency->samples, latency->count, &latency->statistics);
 }
 
-// The median: what a step lost to others now and then is in its spread.
+// Uses the median: occasional losses to other programs show in the spread.
 static void finish_system(Measurement *m) {
     TimeTerms *terms = &m->profile->totals[REPORT_STEP].terms;
     double steps = (double)(m->processor.count * m->profile->steps_per_sample);
@@ -29,7 +29,7 @@ static void finish_system(Measurement *m) {
     terms->others = m->off_core.statistics.median + terms->faults;
 }
 
-// Each observed step against the unobserved one before it.
+// Compares each observed step with the unobserved one before it.
 static Status finish_overhead(Profile *profile, Latency *observed) {
     const double *step = profile->totals[REPORT_STEP].latency.samples;
     for (int64_t i = 0; i < observed->count; i++) observed->samples[i] /= fmax(step[i], 1e-9);
@@ -96,7 +96,7 @@ double profile_sharing(const Profile *profile, int64_t run) {
     return sharing >= 1.0 ? sharing : (double)NAN;
 }
 
-// One sample: what others had of the cores is known of all rounds together.
+// Makes one sample: the others' share of the cores is known only for all rounds together.
 static Status finish_sharing(Profile *profile) {
     ProfileMetronome *metronome = &profile->metronome;
     if (metronome->version == 0 || isnan(profile->others_share)) return STATUS_OK;

@@ -1,4 +1,4 @@
-// profile_step.c -- what one step of the profiled work is: inference, forward and backward, or
+// profile_step.c -- runs one step of the profiled work: inference, forward and backward, or
 // training.
 #include "profiler/measure/profile_parts.h"
 #include "tensor/clock.h"
@@ -51,10 +51,10 @@ static void backward(const Work *work, Tensor *out) {
     if (work->kind == PROFILE_TRAINING)
         autograd_backward_scaled(out, 1.0f / (float)work_batches(work));
     else if (work->kind == PROFILE_BACKWARD && tensor_wants_grad(out))
-        autograd_backward_from(out, work->out); // else nothing in it wants a gradient
+        autograd_backward_from(out, work->out); // otherwise nothing in it wants a gradient
 }
 
-// What runs behind is either marked, or waited for so that the host's clock tells.
+// Ends a phase: marks it by a stamp, or waits for the device so that the host's clock is right.
 static int64_t end_phase(Device *device, int64_t stamp) {
     if (!device_has_stamps(device))
         device_synchronize(device);
@@ -71,7 +71,7 @@ int64_t work_stamps(const Work *work) { return 2 + 2 * work_batches(work); }
 
 Status work_step(const Work *work, StepTimes *times) { return work_step_marked(work, -1, times); }
 
-// One batch of the step, number i. The end of its backward, and to *times what its phases took.
+// Runs batch number i of the step. Returns the end of its backward, and adds its phases to *times.
 static int64_t run_batch(const Work *work, int64_t i, int64_t first, int64_t start,
                          StepTimes *times) {
     Device *device = work->x->device;
@@ -84,7 +84,7 @@ static int64_t run_batch(const Work *work, int64_t i, int64_t first, int64_t sta
     return backward_end;
 }
 
-// Of the last batch what the model gave lives on through the optimizer's step, as in train_fit.
+// The last batch's output lives until after the optimizer's step, as in train_fit.
 Status work_step_marked(const Work *work, int64_t first, StepTimes *times) {
     Device *device = work->x->device;
     int64_t batches = work_batches(work);
@@ -101,7 +101,7 @@ Status work_step_marked(const Work *work, int64_t first, StepTimes *times) {
     if (work->optimizer) optimizer_step(work->optimizer);
     int64_t update_end = end_phase(device, stamp_after(first, 2 * batches + 1));
     scope_close(scope);
-    device_synchronize(device); // of one that has stamps, the only time
+    device_synchronize(device); // with stamps, the only wait in a step
     if (work->kind == PROFILE_INFERENCE) no_grad_end();
     times->optimizer = 1e-9 * (double)(update_end - at);
     times->total = 1e-9 * (double)(clock_nanoseconds() - start);

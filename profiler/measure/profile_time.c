@@ -1,7 +1,7 @@
 // profile_time.c -- latencies: whole steps unobserved, layers and ops from observed steps, in
-// turns, so that drift of the machine meets both alike and their difference is the profiler's
-// overhead. A device with a time of its own takes a third turn, in which its queue is held back
-// while the host fills it: else its times would have waiting for launches in them.
+// turns, so that drift of the machine affects both alike and their difference is the profiler's
+// overhead. For a device with its own time there is a third turn, in which its queue is held back
+// while the host fills it: otherwise its times would include waiting for launches.
 #include <math.h>
 
 #include "profiler/base/system.h"
@@ -10,13 +10,13 @@
 #include "tensor/memory.h"
 
 enum {
-    STEADY_WINDOW = 5, // steps; two windows in a row whose medians agree are steady
+    STEADY_WINDOW = 5, // steps; two successive windows with equal medians are steady
     MOST_WARMUP = 200,
     KERNELS_EVERY = 3, // rounds
 };
 static const double steady_tolerance = 0.02;
 
-// What reading the clock adds to what lies between two readings.
+// Overhead of the clock between two readings.
 static double clock_cost(void) {
     enum { READINGS = 1000 };
     int64_t least = INT64_MAX, before = clock_nanoseconds();
@@ -29,7 +29,7 @@ static double clock_cost(void) {
 }
 
 // ---- room for samples ------------------------------------------------------------------------
-// `whole`: of whole steps and their phases; `parts`: of layers and ops.
+// `whole`: samples of whole steps and their phases; `parts`: of layers and ops.
 static Status make_rooms(Profile *profile, int64_t whole, int64_t parts) {
     Status status = STATUS_OK;
     if (profile->kind != PROFILE_INFERENCE) status = latency_make_room(&profile->inference, parts);
@@ -55,10 +55,10 @@ static void take_times(Profile *profile, StepTimes times) {
 // ---- the measurement -------------------------------------------------------------------------
 typedef enum Turn { UNOBSERVED, OBSERVED, HELD } Turn;
 
-// The mean of the steps of one sample, without what reading the clock and the metronome took.
+// Mean of one sample's steps, without the time of the clock and the metronome.
 static Status sample(Measurement *m, Turn turn, StepTimes *mean) {
     int64_t steps = m->profile->steps_per_sample, stamps = work_stamps(m->work);
-    double batches = (double)work_batches(m->work); // the clock is read twice in each
+    double batches = (double)work_batches(m->work); // the clock is read twice per batch
     bool marked = turn == UNOBSERVED && m->marks;
     Status status = STATUS_OK;
     *mean = (StepTimes){0};
@@ -89,7 +89,7 @@ static Status begin_watching(Measurement *m) {
     return timeline_start(&m->timeline);
 }
 
-// Whole steps, unobserved; where the measurement is brief, observed.
+// Samples whole steps, unobserved, or observed if the measurement is brief.
 static Status whole_sample(Measurement *m) {
     StepTimes times;
     Turn turn = m->limits.brief ? OBSERVED : UNOBSERVED;
@@ -107,7 +107,7 @@ static Status whole_sample(Measurement *m) {
     Status stopped = watching ? timeline_stop(&m->timeline) : STATUS_OK;
     if (status || stopped) return status ? status : stopped;
     m->step = times;
-    latency_push(&m->processor, passed / around * times.total); // its share of what was around it
+    latency_push(&m->processor, passed / around * times.total); // its share of the enclosing time
     latency_push(&m->off_core, fmax(0.0, off_core) / steps);
     take_times(m->profile, times);
     return turn == OBSERVED ? profile_take_events(m) : STATUS_OK;
@@ -135,8 +135,8 @@ static Status observed_sample(Measurement *m) {
 
 static bool is_stopped(const Measurement *m) { return m->options.stop && m->options.stop(); }
 
-// As many steps as asked for; none where the measurement is brief; else until times are steady, or
-// half of the time is used up.
+// Runs the requested number of steps; none if the measurement is brief; otherwise until times are
+// steady, or half of the time is used up.
 static Status warm_up(Measurement *m) {
     bool asked = m->options.warmup > 0;
     double start = clock_seconds(), seconds[MOST_WARMUP];
@@ -155,20 +155,20 @@ static Status warm_up(Measurement *m) {
         if (done <= MOST_WARMUP)
             steady = statistics_steady(seconds, done, STEADY_WINDOW, steady_tolerance);
     }
-    m->profile->warmup = done > 0 ? done : 2; // the first ever and the one that was counted
+    m->profile->warmup = done > 0 ? done : 2; // the very first and the counted one
     m->profile->steps_per_sample = 1;
     if (done == 0) return STATUS_OK;
-    double least = seconds[0]; // other work may have had the core in any of them
+    double least = seconds[0]; // other work may have used the core in any step
     for (int64_t i = 1; i < done && i < MOST_WARMUP; i++) least = fmin(least, seconds[i]);
-    least = fmax(least, 1e-9); // a coarse clock may say 0
+    least = fmax(least, 1e-9); // a coarse clock may read 0
     if (least < PROFILE_LEAST_SAMPLE)
         m->profile->steps_per_sample = (int64_t)ceil(PROFILE_LEAST_SAMPLE / least);
     return STATUS_OK;
 }
 
-// Unobserved and observed in turns, the metronome, and of every third round the kernels alone: as
-// many rounds as asked for; else until the time is used up, within bounds. Percentiles that need
-// more samples go on without the observed ones.
+// Runs rounds: unobserved and observed steps in turns, the metronome, and in every third round the
+// kernels alone. Runs as many rounds as requested, or until the time is used up, within bounds.
+// Percentiles that need more samples continue with unobserved steps only.
 static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
     const ProfileOptions *o = &m->options;
     double start = clock_seconds();
@@ -192,7 +192,7 @@ static Status run_rounds(Measurement *m, int64_t rounds, int64_t enough) {
 }
 
 static Status measure_inference(Measurement *m, int64_t rounds) {
-    if (m->work->kind == PROFILE_INFERENCE) return STATUS_OK; // the steps were that already
+    if (m->work->kind == PROFILE_INFERENCE) return STATUS_OK; // the steps were inference already
     if (m->limits.brief) {
         profile_leave_out(m->profile, "forward alone");
         return STATUS_OK;
@@ -223,14 +223,14 @@ static Status measure_inference(Measurement *m, int64_t rounds) {
     return error_status();
 }
 
-static bool next_batches(Loader *loader, int64_t count) { // those of a step; false: no more
+static bool next_batches(Loader *loader, int64_t count) { // batches of a step; false: no more
     Batch batch;
     bool more = true;
     for (int64_t i = 0; i < count && more; i++) more = loader_next(loader, &batch);
     return more;
 }
 
-// What a training loop waits for its next batches while a step runs between two of them.
+// Measures a training loop's wait for its next batches, with a step between two of them.
 static Status measure_data_wait(Measurement *m) {
     if (!m->options.loader) return STATUS_OK;
     if (m->limits.brief) {
@@ -260,7 +260,7 @@ static Status measure_data_wait(Measurement *m) {
 Status profile_measure(const Work *work, ProfileOptions options, Profile *profile) {
     Measurement m = {.work = work, .options = options, .profile = profile, .clock = clock_cost()};
     m.limits = profile_limits(work, &options);
-    m.step = (StepTimes){.total = work->step_seconds}; // until one is measured
+    m.step = (StepTimes){.total = work->step_seconds}; // until a step is measured
     int64_t rounds = options.iterations > 0 ? options.iterations
                      : m.limits.brief       ? m.limits.fewest
                                             : PROFILE_MOST_SAMPLES;

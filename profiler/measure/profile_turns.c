@@ -1,6 +1,6 @@
-// profile_turns.c -- what runs between the steps whose times are told: of some rounds a step more,
-// in which each kernel runs again right after its op, over the same operands, alone and warm; and
-// the metronome. Not here: those steps (profile_time.c).
+// profile_turns.c -- untimed work between the timed steps: in some rounds an extra step, in which
+// each kernel runs again right after its op, on the same operands, alone and warm; and the
+// metronome. Not here: the timed steps (profile_time.c).
 #include <math.h>
 #include <string.h>
 
@@ -11,21 +11,21 @@
 #include "tensor/memory.h"
 
 typedef struct KernelTime {
-    int64_t first; // the op of the step that is the same, and whose samples are this one's too
-    int64_t runs;  // in a sample: so many that the clock can tell
+    int64_t first; // first identical op of the step, which shares its samples
+    int64_t runs;  // runs per sample, as the clock's resolution needs
     Latency alone;
 } KernelTime;
 
 struct KernelTimes {
     Observer observer; // first
     Profile *profile;
-    KernelTime *of; // an op each
-    Reuse *reuse;   // which caches hold what, while kernels run again
-    int64_t op;     // that ends next
+    KernelTime *of; // one per op
+    Reuse *reuse;   // cache state while kernels run again
+    int64_t op;     // index of the op that ends next
     double fault_seconds;
 };
 
-// ---- ops that are the same ---------------------------------------------------------------------
+// ---- identical ops -----------------------------------------------------------------------------
 static bool is_same(const OpRecord *a, const OpRecord *b) {
     bool same = a->op == b->op && a->n_in == b->n_in && a->given == b->given &&
                 memcmp(&a->cost, &b->cost, sizeof a->cost) == 0 &&
@@ -42,8 +42,8 @@ static int64_t first_same(const Profile *profile, int64_t op) {
 }
 
 // ---- one kernel --------------------------------------------------------------------------------
-// The calling thread's time on a core, which is also when it waits for the others, for each of so
-// many runs. Neither page faults nor sleep are a kernel's own: they are terms of the step.
+// The calling thread's time on a core per run, including its wait for other threads. Page faults
+// and sleep do not belong to a kernel: they are terms of the step.
 static double seconds_alone(const struct KernelTimes *times, const OpCall *call, int64_t runs) {
     int64_t faults = system_page_faults();
     double begin = system_thread_seconds();
@@ -54,7 +54,7 @@ static double seconds_alone(const struct KernelTimes *times, const OpCall *call,
     return fmax(0.0, all / (double)runs);
 }
 
-// A sample holds as many runs as the clock needs to tell them; the first samples find that number.
+// Takes a sample with as many runs as the clock needs; the first samples find that number.
 static double sample(const struct KernelTimes *times, const OpCall *call, KernelTime *kernel) {
     enum { MOST_RUNS = 1 << 20 };
     const double least = 50e-6; // seconds of a sample
@@ -66,8 +66,8 @@ static double sample(const struct KernelTimes *times, const OpCall *call, Kernel
     }
 }
 
-// An op that writes where it reads goes on from there: learning rates are 0, and no kernel's time
-// depends on values.
+// Times an op's kernel again. In-place ops repeat on their own results, which is harmless: learning
+// rates are 0, and no kernel's time depends on values.
 static void op_end(Observer *observer, const OpCall *call) {
     struct KernelTimes *times = (struct KernelTimes *)observer;
     if (error_pending() || times->op >= times->profile->n_ops) return;
@@ -75,12 +75,12 @@ static void op_end(Observer *observer, const OpCall *call) {
     ProfileOp *op = &times->profile->ops[index];
     KernelTime *kernel = &times->of[index];
     if (kernel->first != index || op->record.op != call->op || call->op->flags & OP_VIEW) return;
-    if (call->n_in == 0) return; // a PROFILE_KERNEL, which only its program can run
+    if (call->n_in == 0) return; // a PROFILE_KERNEL: only its program can run it
     double seconds = sample(times, call, kernel);
-    for (int i = 0; i < 2 && kernel->alone.count == 0; i++) // the second finds it near
+    for (int i = 0; i < 2 && kernel->alone.count == 0; i++) // the second run finds it in cache
         traffic_of_call(times->reuse, call, &op->record.cost, &op->warm_traffic);
     if (!error_pending()) latency_push(&kernel->alone, seconds);
-    error_clear(); // it ran before, and so did what counts
+    error_clear(); // the op ran already, and the counted step, too
 }
 
 // ---- all of a step -----------------------------------------------------------------------------
@@ -146,17 +146,17 @@ static void end_kernels(Measurement *m) {
 
 // ---- the metronome -----------------------------------------------------------------------------
 struct Beats {
-    Observer observer; // first; of long steps
+    Observer observer; // first; for long steps
     Metronome *metronome;
-    Beat sum; // of this round
+    Beat sum; // sum over this round
     int count;
     int cores;
-    double due;      // when the next one is, by clock_seconds
-    StepTimes taken; // of an observed step's times
+    double due;      // time of the next beat, by clock_seconds
+    StepTimes taken; // metronome's part of an observed step
 };
 
 static double beat(struct Beats *beats, double begin) {
-    const double share = 0.01; // of a long step
+    const double share = 0.01; // fraction of a long step
     Beat one = metronome_beat(beats->metronome, beats->cores);
     double end = clock_seconds();
     beats->sum.product += one.product;
@@ -166,7 +166,7 @@ static double beat(struct Beats *beats, double begin) {
     return end - begin;
 }
 
-// Between two ops: no op's time has it in it.
+// Runs between two ops, so no op's time includes it.
 static void beat_if_due(Observer *observer, const OpCall *call) {
     struct Beats *beats = (struct Beats *)observer;
     (void)call;

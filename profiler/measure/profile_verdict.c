@@ -1,6 +1,6 @@
-// profile_verdict.c -- holds every phase and every op of a profile against the machine's ceilings,
-// and raises those that an op was seen to beat. Not here: the ceilings' law (machine/roofline.c),
-// or where time went (time_terms.c).
+// profile_verdict.c -- judges every phase and op of a profile by the machine's ceilings, and raises
+// ceilings that an op exceeded. Not here: the rules (machine/roofline.c), or the breakdown of times
+// (time_terms.c).
 #include <math.h>
 #include <stdio.h>
 
@@ -51,8 +51,8 @@ static void judge_all(Profile *profile) {
 }
 
 // ---- ops that are faster than the loops --------------------------------------------------------
-// By how much an op is faster than its roof, a share of it; 0: it is not, or its samples are too
-// few or too short to tell, or the roof is that of roots and divisions, which no level raises.
+// The fraction by which an op is faster than its roof; 0: it is not, or its samples are too few or
+// too short to tell, or roots and divisions set the roof, which no level raises.
 static double beats(const ProfileOp *op) {
     enum { LEAST_SAMPLES = 6 };
     const double least_seconds = 1e-6;
@@ -63,13 +63,13 @@ static double beats(const ProfileOp *op) {
     return roofline->roof_fraction - 1.0;
 }
 
-// The level that an op's roof is of; -1: arithmetic.
+// The level of an op's roof; -1: arithmetic.
 static int roof_level(const ProfileOp *op) {
     const Roofline *roofline = &op->roofline;
     return roofline->compute_seconds >= roofline->memory_seconds ? -1 : roofline->level;
 }
 
-// No level is faster than the one before it.
+// The largest raise of a level: no level may become faster than the one before it.
 static double most_raise(const Machine *machine, int level) {
     const double most = 0.25;
     if (level < 1) return most;
@@ -88,14 +88,14 @@ static void raise_by(Profile *profile, const ProfileOp *op) {
     snprintf(raise->op, sizeof(raise->op), "%.47s", profile->layers[op->layer].path);
 }
 
-// Near levels are raised first, because how far a level may be raised depends on the one before it.
+// Raises near levels first, because a level's limit depends on the one before it.
 static void raise_all(Profile *profile) {
     for (int level = -1; level < profile->machine.n_levels; level++)
         for (int64_t i = 0; i < profile->n_ops; i++)
             if (roof_level(&profile->ops[i]) == level) raise_by(profile, &profile->ops[i]);
 }
 
-// last: whether the last level's roof is among those that were beaten
+// last: true if an op exceeded the last level's roof
 static bool any_beats(const Profile *profile, bool *last) {
     bool any = false;
     *last = false;
@@ -120,5 +120,5 @@ static void raise_ceilings(Profile *profile) {
 void profile_judge(Profile *profile, bool looks) {
     judge_all(profile);
     if (looks) raise_ceilings(profile);
-    profile_find_terms(profile); // which needs the roofs
+    profile_find_terms(profile); // needs the roofs
 }

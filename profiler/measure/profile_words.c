@@ -1,5 +1,5 @@
-// profile_words.c -- what a profile's layers, kinds and bounds are called where people read, and
-// whether its times are sure.
+// profile_words.c -- names for a profile's layers, kinds and bounds, and the certainty of its
+// times.
 #include <ctype.h>
 #include <string.h>
 
@@ -62,8 +62,8 @@ Text profile_bound_text(const Machine *machine, const Roofline *roofline) {
     return text_fit(text.s, BOUND_WIDTH);
 }
 
-// The containers' names of a path, the outermost first, each to its first letter and what is not a
-// letter, until it fits: "layer1.0.conv1" to "l1.0.conv1". What is then too long loses its begin.
+// Shortens container names of a path, outermost first, to their first letter and non-letters, until
+// it fits: "layer1.0.conv1" to "l1.0.conv1". If still too long, cuts its beginning.
 static Text short_path(const char *path, int width) {
     Text text = text_plain(path);
     char *at = text.s, *dot;
@@ -77,7 +77,7 @@ static Text short_path(const char *path, int width) {
     return text_fit_end(text.s, width);
 }
 
-// Of a shape, what a layer makes of it: features, or an image's channels.
+// The width of a shape: features, or an image's channels.
 static long long width_of(const Shape *shape) {
     return (long long)shape->dims[shape->ndim == 4 ? 1 : shape->ndim - 1];
 }
@@ -89,7 +89,7 @@ Text profile_layer_label(const Profile *profile, const ProfileLayer *layer, int 
     if (sized)
         snprintf(label, sizeof(label), "%s %lld->%lld", name.s, width_of(&layer->input),
                  width_of(&layer->output));
-    // A size that was cut would read as another.
+    // A truncated size would be misread, so sizes are left out instead.
     bool fits = sized && text_width(label) <= width;
     return fits ? text_plain(label) : short_path(name.s, width);
 }

@@ -1,4 +1,4 @@
-// rank.c -- which kind of layers takes most of a step, and in how many of the steps it does.
+// rank.c -- finds the kind of layers that takes most of a step, and in how many steps it does.
 #include "profiler/measure/rank.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@ typedef struct Kinds {
     const Profile *profile;
     int64_t steps;
     int n;
-    RankedKind *kinds; // n of them: between the ops, then in the order of their first layers
+    RankedKind *kinds; // n kinds: between the ops, then in the order of their first layers
     int *of;           // the kind of each layer
-    double *seconds;   // of each kind, in the step that is looked at
+    double *seconds;   // of each kind, in the current step
 } Kinds;
 
 static bool is_alike(const ProfileLayer *a, const ProfileLayer *b) {
@@ -43,7 +43,7 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static int64_t known_steps(const Latency *latency) { return latency->samples ? latency->count : 0; }
 
-// The steps of which each layer's time is known, and that of the step before it, unobserved.
+// Number of steps with known times of each layer and of the unobserved step before it.
 static int64_t count_steps(const Profile *profile) {
     int64_t steps = known_steps(&profile->totals[REPORT_STEP].latency);
     for (int i = 0; i < profile->n_layers; i++)
@@ -79,12 +79,12 @@ static void count_firsts(const Kinds *all) {
     }
 }
 
-// ---- the first, and the second -----------------------------------------------------------------
+// ---- the first and the second kind -------------------------------------------------------------
 static bool is_before(const RankedKind *a, const RankedKind *b) {
     return a->first != b->first ? a->first > b->first : a->seconds > b->seconds;
 }
 
-// The kind that comes first of all but `but`; -1: none that took any time.
+// The highest-ranked kind except `but`; -1: none took any time.
 static int find_first(const Kinds *all, int but) {
     int first = -1;
     for (int k = 0; k < all->n; k++)

@@ -1,5 +1,5 @@
-// ratio.c -- all pairs, or means of pairs, sorted, and how rarely so few of them would lie on one
-// side by chance.
+// ratio.c -- sorts ratios of all pairs, or means of pairs, and finds how rarely so few fall on one
+// side by chance. Exact up to EXACT_MOST times or pairs: 2^53 can hold all orders and signs.
 #include "profiler/measure/ratio.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ static Status check(const double *seconds, int64_t n) {
     return STATUS_OK;
 }
 
-// ---- how U is distributed ----------------------------------------------------------------------
-// ways[u]: of the orders of n and m, so many have U = u, for u <= most: the coefficients of the
+// ---- distribution of U -------------------------------------------------------------------------
+// ways[u]: number of orders of n and m values with U = u, for u <= most: the coefficients of the
 // product over i of (1 - q^(m + i)) / (1 - q^i), one factor after the other.
 static void count_orders(int64_t n, int64_t m, int64_t most, double *ways) {
     memset(ways, 0, (size_t)(most + 1) * sizeof(double));
@@ -55,9 +55,9 @@ static int64_t rank_exact(int64_t n, int64_t m, double tail, double *below) {
 
 static double normal_below(double z) { return 0.5 * erfc(-z * M_SQRT1_2); }
 
-// By the normal distribution, which such sums come close to.
+// The same rank by the normal approximation.
 static int64_t rank_of_many(double middle, double deviation, double tail, double *below) {
-    int64_t least = 1, most = (int64_t)middle + 1; // the answer is least, or between
+    int64_t least = 1, most = (int64_t)middle + 1; // the answer lies in [least, most)
     while (most - least > 1) {
         int64_t k = least + (most - least) / 2;
         if (normal_below(((double)k - 0.5 - middle) / deviation) <= tail)
@@ -91,9 +91,9 @@ Status ratio_find(const double *before, int64_t n, const double *after, int64_t 
 }
 
 // ---- pairs -------------------------------------------------------------------------------------
-// Of the 2^n ways to give 1 to n a sign, in ways[u] so many have the sum u of those above 0.
+// ways[u]: number of the 2^n sign assignments to 1..n whose positive numbers sum to u.
 static int64_t signed_rank_exact(int64_t n, double tail, double *below) {
-    enum { ROOM = EXACT_MOST * (EXACT_MOST + 1) / 4 + 1 }; // it is symmetric: half of all
+    enum { ROOM = EXACT_MOST * (EXACT_MOST + 1) / 4 + 1 }; // symmetric: half of all
     double ways[ROOM] = {1.0}, all = ldexp(1.0, (int)n);
     int64_t half = n * (n + 1) / 4, k = 1;
     for (int64_t i = 1; i <= n; i++)

@@ -1,6 +1,6 @@
-// time_terms.c -- where measured time went: each op's terms, and their sums over layers and phases.
-// Not here: ops alone (profile_turns.c), or the step's time off the cores and its page faults
-// (profile_statistics.c).
+// time_terms.c -- breaks measured time into terms: of each op, and their sums over layers and
+// phases. Not here: ops alone (profile_turns.c), or the step's time off the cores and its page
+// faults (profile_statistics.c).
 #include "profiler/measure/time_terms.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void add_terms(TimeTerms *sum, const TimeTerms *terms) {
     sum->threads += terms->threads;
 }
 
-// To each phase, of its layer and of the whole, that the op is part of.
+// Adds an op's terms to each of its phases, in its layer and in the totals.
 static void add_op(Profile *profile, const ProfileOp *op) {
     TimeTerms terms = profile_op_terms(profile, op);
     ReportPhase phase = profile_report_phase(op->record.phase);

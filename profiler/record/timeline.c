@@ -1,6 +1,5 @@
-// timeline.c -- two clock readings and one store per event. Not here: device times
-// (timeline_device.c), or traffic (timeline_traffic.c). Open events form a stack: an event ends in
-// the innermost one.
+// timeline.c -- two clock readings and one store per event, on a stack of open events. Not here:
+// device times (timeline_device.c), or the traffic of ops (timeline_traffic.c).
 #include "profiler/record/timeline_parts.h"
 
 #include <string.h>
