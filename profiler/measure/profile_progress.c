@@ -92,8 +92,7 @@ void profile_tell_done(const Measurement *m, ProfileStage stage, int64_t samples
     double timed = (clock_seconds() - start) / fmax(seconds[stage], 1e-9);
     bool by_time = m->options.iterations == 0 && !m->options.percentiles && stage < STAGE_PROBES &&
                    !m->limits.brief;
-    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // whichever comes
-                                                                             // first
+    bool has_limit = m->options.most_seconds > 0.0 && stage == STAGE_ROUNDS; // the first counts
     double share = by_time ? timed : has_limit ? fmax(timed, counted) : counted;
     tell(m->work, &m->options, &m->step, stage, fmin(1.0, share), 0.0);
 }

@@ -8,7 +8,7 @@
 
 #include "tensor/memory.h"
 
-// Times in all, and pairs, for which orders and signs are counted out: 2^53 holds all of them.
+// Maximum number of times in all, or of pairs, for exact counts.
 enum { EXACT_MOST = 50 };
 
 static int compare(const void *left, const void *right) {

@@ -1,5 +1,5 @@
-// comparison.c -- several networks side by side. Every number is one of a Profile; none is worked
-// out here but intensity.
+// comparison.c -- several networks side by side. All numbers come from Profiles, except intensity,
+// which is computed here.
 #include "profiler/report/comparison.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static double amount(const Profile *profile, ComparisonSort sort) {
     return amounts[sort];
 }
 
-// By insertion: what is equal stays as typed.
+// Insertion sort, so equal rows stay in the order typed.
 static void sort_rows(Compared *rows, int n, ComparisonSort sort) {
     for (int i = 1; i < n; i++) {
         Compared row = rows[i];
@@ -40,7 +40,7 @@ static void sort_rows(Compared *rows, int n, ComparisonSort sort) {
 }
 
 // ---- counts and memory -------------------------------------------------------------------------
-// Beyond what a file can hold as int64 there is no network.
+// No network exceeds int64, which is all that a file can hold.
 static Text short_count(uint64_t count) { return text_short_count((int64_t)count); }
 
 static void add_counts(const Table *table, const Profile *profile, const char *name) {
@@ -69,7 +69,7 @@ static void print_counts(const Compared *rows, int n, FILE *file) {
     for (int i = 0; i < n; i++) add_counts(&table, rows[i].profile, rows[i].name);
 }
 
-// What each is given: once, where it is the same.
+// Prints the networks' inputs, once if they are equal.
 static void print_inputs(const Compared *rows, int n, FILE *file) {
     bool alike = true;
     char shape[SHAPE_TEXT];
@@ -99,7 +99,7 @@ static Text rate_of(const Profile *profile, const Latency *latency) {
     return rate;
 }
 
-// As measured or, where nothing ran, by the ceilings of a machine that is not here.
+// Prints measured times or, if nothing ran, bounds by another machine's ceilings.
 static void print_times(const Compared *rows, int n, bool ran, FILE *file) {
     const char *machine = rows[0].profile->machine.fingerprint;
     Table table = {.title = "\nTIME  of a step, one network after the other",

@@ -1,5 +1,5 @@
-// layer_tree.c -- walks the layers, gives each forward op of the profile to the layer that it ran
-// in and to all around that, and prints what is not too deep.
+// layer_tree.c -- walks the layers, assigns each forward op to its layer and to all enclosing
+// layers, and prints layers down to a depth.
 #include "profiler/report/layer_tree.h"
 
 #include <string.h>
@@ -11,18 +11,18 @@
 
 typedef struct Node { // a layer, and all below
     const Layer *layer;
-    char path[sizeof(((ProfileLayer *)0)->path)]; // "" where it is too long to be one
-    int depth, parent, end;                       // its subtree is [its own place, end)
-    int64_t parameters, trainable;                // those that stand here first
-    bool tied;                                    // it has others as well
+    char path[sizeof(((ProfileLayer *)0)->path)]; // "" if it is too long
+    int depth, parent, end;                       // its subtree is [own index, end)
+    int64_t parameters, trainable;                // those not counted in an earlier layer
+    bool tied;                                    // it also has parameters counted earlier
     uint64_t macs;
     Shape output; // ndim -1: no op ran
 } Node;
 
 typedef struct Tree {
-    Node *nodes; // as walked: parents before children, the model first
+    Node *nodes; // in walking order: parents before children, the model first
     int n;
-    const Tensor **seen; // parameters
+    const Tensor **seen; // parameters counted so far
     int n_seen;
 } Tree;
 
@@ -53,7 +53,7 @@ static void take_parameters(Tree *tree, Node *node) {
 static void take_path(const Tree *tree, Node *node) {
     const char *around = node->parent >= 0 ? tree->nodes[node->parent].path : "";
     const char *name = node->parent >= 0 ? node->layer->name : "";
-    bool hidden = node->parent > 0 && !around[0]; // what is around it has none
+    bool hidden = node->parent > 0 && !around[0]; // the parent's path was too long
     size_t length = strlen(around) + strlen(name) + 2;
     if (!hidden && length <= sizeof(node->path))
         snprintf(node->path, sizeof(node->path), "%s%s%s", around, around[0] ? "." : "", name);
@@ -74,8 +74,8 @@ static void take_layer(Tree *tree, const Layer *layer, int parent) {
 }
 
 // ---- ops ---------------------------------------------------------------------------------------
-// The innermost layer that a call site's path leads to: one may be called from outside its parent.
-// -1: none, as of the loss.
+// The innermost layer on a call site's path, because a layer may be called from outside its parent.
+// -1: none, as for the loss.
 static int find(const Tree *tree, const ProfileLayer *layer) {
     if (strcmp(layer->path, "(model)") == 0) return 0;
     int found = -1;

@@ -1,5 +1,5 @@
-// loss_plot.c -- the losses of a training as a picture: ten rows over its steps, and a level that
-// they are held against.
+// loss_plot.c -- plots the losses of a training: ten rows over its steps, and a level for
+// comparison.
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -61,7 +61,7 @@ void loss_plot(const LossCurve *curve, double level, const char *name, FILE *fil
     int rows[LOSS_COLUMNS], columns = loss_curve_means(curve, mean);
     if (columns == 0) return;
     for (int i = 0; i < columns; i++) {
-        low = fmin(low, mean[i]); // of a NaN and a number the number
+        low = fmin(low, mean[i]); // fmin ignores NaN
         high = fmax(high, mean[i]);
     }
     if (high - low < 1e-9) high = low + 1e-9;

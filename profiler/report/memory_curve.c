@@ -1,5 +1,5 @@
-// memory_curve.c -- replays the changes of memory that a profile kept: the curve over the step's
-// ops, the shares of its peak, and the peak under other optimizers. Printing is memory_print.c's.
+// memory_curve.c -- replays a profile's memory changes: the curve over the step's ops, the shares
+// of its peak, and the peak under other optimizers. memory_print.c does the printing.
 #include "profiler/report/memory_curve.h"
 
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
-typedef struct Moment { // of the step: what is live then
+typedef struct Moment { // live memory at a moment of the step
     MemoryUse live;
-    int64_t in_backward; // MemoryPoint's
+    int64_t in_backward; // as in MemoryPoint
 } Moment;
 
 static void apply(Moment *now, const MemoryEvent *change) {
@@ -32,8 +32,8 @@ static void raise_to(MemoryPoint *point, const Moment *now) {
     point->in_backward = now->in_backward;
 }
 
-// An op's point is the highest moment after something was taken, or, when it took nothing, what was
-// live as it ended: the moments while its predecessors' temporaries go are nobody's.
+// An op's point is the highest moment after an allocation, or, without one, the live memory at its
+// end: the time until its predecessors' temporaries are freed belongs to no op.
 static void walk(const Profile *profile, MemoryCurve *curve) {
     Moment now = {.live = profile->measured.start};
     int64_t event = 0;
@@ -53,8 +53,8 @@ static void walk(const Profile *profile, MemoryCurve *curve) {
 }
 
 // ---- the shares ------------------------------------------------------------------------------
-// What is live and was asked for in the step, by layer (-1 first), category and phase; and what is
-// left of that which was live before.
+// Live bytes requested in the step, by layer (-1 first), category and phase; and the rest of the
+// bytes live before the step.
 typedef struct Holders {
     int64_t *bytes;
     size_t count;
@@ -66,7 +66,7 @@ static size_t holder_of(const ProfileMemoryEvent *change) {
     return (layer * MEM_COUNT + change->event.category) * PHASE_COUNT + change->event.phase;
 }
 
-// Bytes that go and are more than its holder took in the step were live before it.
+// Freed bytes beyond those that the holder took in the step were live before it.
 static void hold(Holders *holders, const ProfileMemoryEvent *change) {
     int64_t *bytes = &holders->bytes[holder_of(change)], delta = change->event.delta;
     if (*bytes + delta >= 0)
@@ -75,7 +75,7 @@ static void hold(Holders *holders, const ProfileMemoryEvent *change) {
         holders->resident[change->event.category] += delta;
 }
 
-// Up to the peak: the first moment with as many bytes.
+// Replays up to the peak, the first moment with `peak` bytes.
 static void replay(const Profile *profile, int64_t peak, Holders *holders) {
     Moment now = {.live = profile->measured.start};
     memcpy(holders->resident, now.live.category, sizeof(now.live.category));
@@ -150,8 +150,8 @@ void memory_curve_free(MemoryCurve *curve) {
 
 // ---- optimizers ------------------------------------------------------------------------------
 static const struct {
-    int states;  // tensors beside each parameter, of its precision
-    int scalars; // float32 numbers for all: learning rate, t
+    int states;  // state tensors per parameter, of its precision
+    int scalars; // float32 scalars in total: learning rate, t
 } kept[OPTIMIZER_COUNT] = {
     [OPTIMIZER_SGD] = {0, 1},   [OPTIMIZER_MOMENTUM] = {1, 1}, [OPTIMIZER_ADAM] = {2, 2},
     [OPTIMIZER_ADAMW] = {2, 2}, [OPTIMIZER_RMSPROP] = {1, 1},  [OPTIMIZER_LION] = {1, 1},
@@ -188,7 +188,7 @@ int64_t memory_optimizer_peak(const Profile *profile, const MemoryCurve *curve,
 // ---- the state -------------------------------------------------------------------------------
 MemoryState memory_state_now(void) {
     const Ledger *ledger = context_current()->ledger;
-    if (!ledger) return (MemoryState){0}; // nothing was asked for yet
+    if (!ledger) return (MemoryState){0}; // nothing was requested yet
     LedgerFree cached = ledger_free_blocks(ledger);
     double bytes = (double)cached.bytes;
     return (MemoryState){.requested_bytes = ledger->live_host_bytes,

@@ -1,30 +1,30 @@
-// memory_plot.c -- memory over one step as a picture: ten rows of bytes over the step's ops,
-// stacked by category, the phases and the peak marked below. Tables are memory_print.c's.
+// memory_plot.c -- plots memory over one step: ten rows of bytes over the step's ops, stacked by
+// category, with phases and peak marked below. memory_print.c prints tables.
 #include <string.h>
 
 #include "profiler/base/text.h"
 #include "profiler/report/plots.h"
 
-enum { PLOT_ROWS = 10, PLOT_WIDTH = 66, LABEL_WIDTH = 10 }; // what is right of it is for "opt"
+enum { PLOT_ROWS = 10, PLOT_WIDTH = 66, LABEL_WIDTH = 10 }; // room on the right is for "opt"
 
 typedef struct Picture {
     const Profile *profile;
     const MemoryCurve *curve;
-    int columns;     // in use: each is one or more points, or part of one
-    bool relative;   // the axis starts at what was live before the step
-    MemoryUse base;  // of the axis: zero, or that
-    int64_t span;    // from there to the peak
+    int columns;     // columns in use: each is one or more points, or part of one
+    bool relative;   // the axis starts at the bytes live before the step
+    MemoryUse base;  // start of the axis: zero, or those bytes
+    int64_t span;    // bytes from the base to the peak
     bool shown[128]; // by letter
 } Picture;
 
-// What a column is made of, from the bottom up: what stays first, so that the top is what moves. A
-// letter is its category's first, but for activations that backward asks for: 'b', on top of them.
+// A column's categories from the bottom up: constant ones first, so that changes show at the top.
+// Letters are first letters of categories, except 'b' on top: activations requested in backward.
 static const MemoryCategory stacked[MEM_COUNT] = {MEM_PARAMETER, MEM_OPTIMIZER, MEM_GRADIENT,
                                                   MEM_DATA,      MEM_STAGING,   MEM_WORKSPACE,
                                                   MEM_ACTIVATION};
 
-// Where most of the peak was live before the step, a picture from 0 would show a wall; the axis
-// then starts on top of it, if the step never goes below.
+// If most of the peak was live before the step, a plot from 0 would hide the changes; then the axis
+// starts at that level, if the step never goes below it.
 static Picture picture_of(const Profile *profile, const MemoryCurve *curve) {
     const MemoryUse *start = &profile->measured.start;
     int64_t peak = curve->points[curve->peak].live.total, n = curve->n_points;
@@ -61,7 +61,7 @@ static int column_of(const Picture *picture, int64_t point) {
     return column;
 }
 
-// The letter that the stack of a column shows so many bytes above the base; ' ': it ends below.
+// The letter of a column's stack `height` bytes above the base; ' ': the stack ends below.
 static char letter_at(const Picture *picture, const MemoryPoint *point, double height) {
     double above = (double)(point->live.total - picture->base.total), top = 0.0;
     if (height >= above) return ' ';
@@ -91,7 +91,7 @@ static void print_rows(Picture *picture, FILE *file) {
     for (int row = 0; row < PLOT_ROWS; row++) {
         char cells[PLOT_WIDTH];
         double step = (double)picture->span / PLOT_ROWS;
-        double height = (PLOT_ROWS - row - 0.5) * step; // of the middle of the row
+        double height = (PLOT_ROWS - row - 0.5) * step; // middle of the row
         for (int column = 0; column < picture->columns; column++) {
             cells[column] = letter_at(picture, highest(picture, column), height);
             picture->shown[(unsigned char)cells[column]] = true;
@@ -112,12 +112,12 @@ static Part part_of(Phase phase) {
                                       : PART_BACKWARD;
 }
 
-// By its last op, so that a single one at the end of a step of many is seen.
+// The phase of a column's last op, so that a single op at the end of a long step is visible.
 static Part part_at(const Picture *picture, int column) {
     return part_of(picture->curve->points[last_point(picture, column)].phase);
 }
 
-// A '|' where a phase begins, its name below when the next one leaves room for it.
+// Draws '|' at the start of a phase, with its name below if there is room before the next one.
 static void print_axis(const Picture *picture, FILE *file) {
     char axis[PLOT_WIDTH], names[REPORT_WIDTH - LABEL_WIDTH];
     int columns = picture->columns;

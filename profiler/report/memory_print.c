@@ -1,5 +1,5 @@
-// memory_print.c -- memory over one step as a person reads it: what is behind the picture
-// (memory_plot.c), in tables whose exact bytes add up. The figures are memory_curve.c's.
+// memory_print.c -- memory over one step for people: the tables behind the plot (memory_plot.c),
+// with exact bytes that add up. memory_curve.c computes the figures.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 // ---- rows ------------------------------------------------------------------------------------
 enum { MOST_ROWS = 16, WHAT_WIDTH = 11, WHEN_WIDTH = 16, SHARE_WIDTH = 6 };
 
-typedef struct Shares { // rows that add up to `total`
+typedef struct Shares { // rows that sum to `total`
     Table table;
-    int64_t total, rest; // rest: of it, what no row has yet
+    int64_t total, rest; // rest: part of it not in rows yet
 } Shares;
 
-// Numbers take the room that the longest, the total, needs; names what is left.
+// Number columns are as wide as the longest number, the total; names get the rest.
 static Shares shares_of(const char *title, const char *what, const char *when, int64_t total,
                         FILE *file) {
     int bytes = text_width(text_count(total).s);
@@ -36,7 +36,7 @@ static Shares shares_of(const char *title, const char *what, const char *when, i
     return shares;
 }
 
-// Of a layer its type or a category, and a phase; "": there is none.
+// Adds a row: a layer's type or a category, and a phase; "": none.
 static void add_row(Shares *shares, const char *name, const char *what, const char *when,
                     int64_t bytes) {
     double share = shares->total ? (double)bytes / (double)shares->total : (double)NAN;
@@ -45,7 +45,7 @@ static void add_row(Shares *shares, const char *name, const char *what, const ch
     shares->rest -= bytes;
 }
 
-// The rows that did not fit, and the sum of all.
+// Adds the hidden rows' sum, and the total.
 static void add_end(Shares *shares, int more, const char *sum) {
     char name[32];
     snprintf(name, sizeof(name), "(%d more)", more);
@@ -66,7 +66,7 @@ static void print_peak(const Profile *profile, const MemoryCurve *curve, FILE *f
     Shares shares = shares_of("AT THE PEAK  what was live, and who asked for it", "category",
                               "asked for in", curve->points[curve->peak].live.total, file);
     int shown = 0;
-    for (int resident = 1; resident >= 0; resident--) // these first, and all of them
+    for (int resident = 1; resident >= 0; resident--) // resident shares come first, all of them
         for (int i = 0; i < curve->n_shares; i++) {
             const MemoryShare *share = &curve->shares[i];
             if (share->resident == (resident == 1) && (share->resident || shown++ < MOST_ROWS))
@@ -80,10 +80,10 @@ static int by_saved_bytes(const void *left, const void *right) {
     const ProfileLayer *a = *(const ProfileLayer *const *)left;
     const ProfileLayer *b = *(const ProfileLayer *const *)right;
     if (a->saved_bytes != b->saved_bytes) return a->saved_bytes < b->saved_bytes ? 1 : -1;
-    return (a > b) - (a < b); // as they ran
+    return (a > b) - (a < b); // in execution order
 }
 
-// Those that keep something, most bytes first.
+// Finds layers with saved bytes, most bytes first.
 static int find_keepers(const Profile *profile, const ProfileLayer **keepers) {
     int n = 0;
     for (int i = 0; i < profile->n_layers; i++)

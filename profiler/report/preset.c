@@ -1,5 +1,5 @@
-// preset.c -- other tools' counts: how much of each kind of op a tool counts. Of what kind an op is
-// stands in its own story; only a new kind touches this table.
+// preset.c -- other tools' counts: the amount each tool counts for a kind of op. Each op's story
+// tells its kind; only a new kind changes this table.
 #include "profiler/report/preset.h"
 
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "profiler/report/report.h"
 #include "tensor/given.h"
 
-// ---- what a tool counts of it ----------------------------------------------------------------
+// ---- rules of the tools ----------------------------------------------------------------------
 typedef struct Rule {
-    uint8_t macs, bias, inputs; // so many per multiply-add, per output with a bias, per input
-    uint8_t weighted_inputs;    // more per input where there is a weight
+    uint8_t macs, bias, inputs; // count per multiply-add, per output with a bias, per input
+    uint8_t weighted_inputs;    // additional count per input if there is a weight
     uint8_t parameters;         // per weight and bias, for each sample
-    uint8_t places;             // per weight and bias, for each sample and place of the output
-    bool no_groups;             // counts as if every output of a convolution saw every channel
+    uint8_t places;             // per weight and bias, for each sample and output position
+    bool no_groups;             // counts a grouped convolution as if it had no groups
 } Rule;
 
 static const struct {
     Rule rules[KIND_COUNT];
     bool per_sample, backward;
-    const char *unit, *rule, *beside; // the last: what sets it apart from our headline count
+    const char *unit, *rule, *beside; // beside: difference from our headline count
 } presets[PRESET_COUNT] = {
     [PRESET_TORCH] = {.rules = {[KIND_LINEAR] = {.macs = 2},
                                 [KIND_CONVOLUTION] = {.macs = 2},
@@ -111,7 +111,7 @@ static uint64_t elements(Shape shape) { return (uint64_t)shape_numel(shape); }
 
 static OpKind kind_of(const Op *op) { return op && op->story ? op->story->kind : KIND_OTHER; }
 
-// A fused linear is a product and then an op of its own, so that fusing changes no tool's count.
+// A fused linear counts as a product, then its activation: fusing changes no tool's count.
 static uint64_t op_count(Preset preset, const OpRecord *record) {
     const Rule *of = presets[preset].rules, *rule = &of[kind_of(record->op)];
     uint64_t groups = rule->no_groups ? (uint64_t)record->params.window.groups : 1;
@@ -122,7 +122,7 @@ static uint64_t op_count(Preset preset, const OpRecord *record) {
     if (rule->parameters)
         count += rule->parameters * (uint64_t)record->out.dims[0] *
                  (elements(record->in[1]) + elements(record->in[2]));
-    if (rule->places) // as of no transposed one, whose weights meet each place of the input
+    if (rule->places) // not for transposed ones, whose weights meet each input position
         count += rule->places * (uint64_t)record->out.dims[0] * (uint64_t)record->out.dims[2] *
                  (uint64_t)record->out.dims[3] *
                  (elements(record->in[1]) + elements(record->in[2]));
@@ -136,7 +136,7 @@ typedef struct Question {
     bool per_sample;
 } Question;
 
-// Work that does not come in samples (a count that the batch does not divide) is one sample's too.
+// Work not divisible by the batch counts whole for each sample.
 static uint64_t question_op(const Question *question, const OpRecord *record) {
     uint64_t count = op_count(question->preset, record);
     uint64_t batch = (uint64_t)question->profile->batch;
@@ -171,7 +171,7 @@ PresetCount preset_count(Preset preset, const Profile *profile) {
 }
 
 // ---- the table -------------------------------------------------------------------------------
-// A layer that the tool would see, or counts something of.
+// True if the tool would see the layer, or counts something in it.
 static bool has_row(const Profile *profile, Preset preset, int layer) {
     PresetCount count = preset_count_layer(preset, profile, layer);
     return profile->layers[layer].phase[REPORT_FORWARD].ops > 0 || count.forward > 0 ||
@@ -183,7 +183,7 @@ static void add_counts(const Table *table, const char *name, PresetCount count) 
                                   text_count((int64_t)count.backward).s});
 }
 
-// "ours: 813,056 FLOP = 2 x 406,528 MAC a sample; fvcore counts MAC", in two lines where it must.
+// Prints "ours: 813,056 FLOP = 2 x 406,528 MAC a sample; fvcore counts MAC", wrapped if needed.
 static void print_ours(Preset preset, int64_t macs, FILE *file) {
     char ours[REPORT_WIDTH + 1];
     const char *beside = presets[preset].beside;

@@ -1,5 +1,5 @@
-// report.c -- the terminal report: headline, table, memory, advice, evidence. Every figure is the
-// profile's, only rounded; each column adds up before rounding, and each layer's row.
+// report.c -- the terminal report: headline, table, memory, advice, evidence. Every figure is a
+// rounded figure of the profile; columns and layers' rows add up before rounding.
 #include "profiler/report/report.h"
 
 #include <math.h>
@@ -14,12 +14,12 @@
 // ---- headline --------------------------------------------------------------------------------
 Text report_rate(int64_t units, const Latency *latency) {
     double per_second = (double)units / latency->statistics.median;
-    if (!(per_second < 1e18)) return (Text){"-"}; // of a model of no ops it may be any
+    if (!(per_second < 1e18)) return (Text){"-"}; // without ops it may be infinite
     return per_second < 99.5 ? text_number(per_second)
                              : text_short_count((int64_t)(per_second + 0.5));
 }
 
-// `over`: what its interval speaks of.
+// `over`: the scope of its interval.
 static void print_rate_line(FILE *file, const char *what, const Latency *latency, const char *over,
                             int64_t units, const Profile *profile) {
     const LatencyStatistics *s = &latency->statistics;
@@ -27,7 +27,7 @@ static void print_rate_line(FILE *file, const char *what, const Latency *latency
     if (over)
         snprintf(spread, sizeof(spread), "(median; %s %s)", over,
                  text_durations(s->ci95_low, s->ci95_high).s);
-    // An interval in two units ("904 ns-1.54 us") takes room that the rate does not need.
+    // An interval in two units ("904 ns-1.54 us") uses spare room of the rate.
     int width = (int)strlen(spread) > 35 ? (int)strlen(spread) : 35;
     fprintf(file, "  %-14s%8s %-*s%*s %s/s\n", what, text_duration(s->median).s, width, spread,
             45 - width, report_rate(units, latency).s, profile->unit);
@@ -44,7 +44,7 @@ static void print_rate(FILE *file, const char *what, const Latency *latency, int
     print_rate_line(file, runs, across, "across runs", units, profile);
 }
 
-// "46%", of steps that differ by more "41 to 52%".
+// "46%", or "41 to 52%" if steps differ by more.
 static Text part_of_step(const Rank *rank, const RankedKind *kind, double median) {
     const double alike = 0.03;
     Text text = text_percent(median);
@@ -126,8 +126,7 @@ static double share_of_memory(const Profile *profile) {
     return waits / profile->totals[REPORT_STEP].terms.roofs;
 }
 
-// By the ceilings of a machine that is not here: how long a step takes there at best, and whether
-// it fits.
+// Prints a step's best time by another machine's ceilings, and if the step fits its memory.
 static void print_bound(const Profile *profile, FILE *file) {
     double step = profile->totals[REPORT_STEP].terms.roofs;
     const Machine *machine = &profile->machine;
@@ -222,7 +221,7 @@ static void print_memory(const Profile *profile, FILE *file) {
     fprintf(file, "\nMEMORY  bytes live at the peak: %s\n", text_fit(memory->peak_op, 48).s);
     int column = 0;
     for (int i = 0; i < CELLS; i++) {
-        if (cells[i].bytes == 0 && i != CELLS - 1) continue; // nothing there: no cell for it
+        if (cells[i].bytes == 0 && i != CELLS - 1) continue; // empty categories get no cell
         fprintf(file, "%s  %-11s %16s", column ? "    " : "", cells[i].name,
                 text_count(cells[i].bytes).s);
         column = (column + 1) % COLUMNS;

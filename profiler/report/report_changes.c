@@ -1,11 +1,11 @@
-// report_changes.c -- what was done to a step so that it takes less memory, and what that changed:
-// layers that run again in backward, batches whose gradients add up. Every figure is the profile's.
+// report_changes.c -- the changes to a step that save memory, and their effect: recomputed layers,
+// and batches with accumulated gradients. Every figure is the profile's.
 #include <string.h>
 
 #include "profiler/report/report.h"
 #include "profiler/report/report_table.h"
 
-// "+11%", of the step's FLOPs.
+// "+11%", relative to the step's FLOPs without recomputation.
 static Text flops_more(const Profile *profile) {
     const ProfileRecompute *recompute = &profile->recompute;
     double now = (double)op_cost_total_flops(profile->totals[REPORT_STEP].cost), share = 0.0;
@@ -15,7 +15,7 @@ static Text flops_more(const Profile *profile) {
     return text;
 }
 
-// "  recomputed: h.0-7, h.9 (9 layers):", on as many lines as it takes, broken behind commas.
+// Prints "  recomputed: h.0-7, h.9 (9 layers):", on as many lines as needed, broken after commas.
 static void print_paths(const ProfileRecompute *recompute, FILE *file) {
     const char *at = recompute->paths;
     int column = fprintf(file, "  recomputed:");
@@ -45,7 +45,7 @@ static void print_recomputed(const Profile *profile, FILE *file) {
             flops_more(profile).s, text_short_count((int64_t)again).s);
 }
 
-// Never silent: what was asked for, and whether it is so.
+// Always prints the requested budget, and if the step fits it.
 static void print_budget(const Profile *profile, FILE *file) {
     int64_t peak = profile->measured.peak.total, budget = profile->budget;
     bool ran = profile->totals[REPORT_STEP].latency.count > 0;

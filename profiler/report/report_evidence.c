@@ -1,5 +1,5 @@
-// report_evidence.c -- the closing lines of the terminal report: what was compared, how it was
-// measured, how sure the figures are, and where to look next.
+// report_evidence.c -- the closing lines of the terminal report: the comparison with the
+// prediction, the method, the certainty of the figures, and where to look next.
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void print_samples(const Profile *profile, FILE *file) {
                 text_duration(step->statistics.lower_quartile).s);
 }
 
-// How sure the intervals are, and of what.
+// Prints the confidence and the scope of the intervals.
 static void print_confidence(const Latency *step, FILE *file) {
     bool sure = step->statistics.ci95_reached;
     if (step->across)
@@ -54,7 +54,7 @@ static void print_confidence(const Latency *step, FILE *file) {
         fprintf(file, "intervals are this process's, 95%% sure; of others: --runs 5\n");
 }
 
-// Those that there are enough samples for, and how many the next one lacks.
+// Prints the percentiles with enough samples, and how many the next one lacks.
 static void print_percentiles(const Latency *step, FILE *file) {
     static const double wanted[] = {90.0, 95.0, 99.0, 99.9};
     enum { WANTED = sizeof(wanted) / sizeof(wanted[0]) };
@@ -65,7 +65,7 @@ static void print_percentiles(const Latency *step, FILE *file) {
         int64_t missing;
         if (statistics_percentile(step->samples, step->count, wanted[i], &value, &enough,
                                   &missing)) {
-            error_clear(); // the line is worth no failure
+            error_clear(); // this line must not cause a failure
             break;
         }
         if (enough) {
@@ -80,7 +80,7 @@ static void print_percentiles(const Latency *step, FILE *file) {
     fprintf(file, "\n");
 }
 
-// The overhead is said where it is beyond its interval, or where that tells nothing.
+// Prints the overhead if its interval lies above 0, or is too wide to tell.
 static void print_overhead(const Profile *profile, FILE *file) {
     const double wide = 0.05, low = profile->overhead_low, high = profile->overhead_high;
     bool second = isfinite(profile->overhead_fraction), told = low > 0.0 || high - low > wide;
@@ -94,7 +94,8 @@ static void print_overhead(const Profile *profile, FILE *file) {
 }
 
 static void print_passes(const Profile *profile, FILE *file) {
-    double step = profile->totals[REPORT_STEP].latency.statistics.mean; // as processor time is
+    double step = profile->totals[REPORT_STEP].latency.statistics.mean; // the mean, as for
+                                                                        // processor time
     print_overhead(profile, file);
     if (profile->has_device_times)
         fprintf(file, "layers have the device's own time, its queue held back; the step has the "
@@ -106,7 +107,7 @@ static void print_passes(const Profile *profile, FILE *file) {
             profile->threads == 1 ? "" : "s", text_duration(profile->cold_seconds).s);
 }
 
-// Of one batch. It is measured later, by itself, where other memory is in the caches.
+// For one batch. It is measured later, by itself, with other data in the caches.
 static void print_forward_alone(const Profile *profile, FILE *file) {
     const double worth_saying = 1.05;
     const LatencyStatistics *alone = &profile->inference.statistics;
@@ -119,7 +120,7 @@ static void print_forward_alone(const Profile *profile, FILE *file) {
             text_duration(step).s);
 }
 
-// Other work on the machine shows as spread, and as layers that do not add up to the step.
+// Other programs show as spread, and as layers that do not sum to the step.
 static void print_noise(const Profile *profile, FILE *file) {
     const LatencyStatistics *step = &profile->totals[REPORT_STEP].latency.statistics;
     double spread = step->iqr / step->median, gap = profile->unattributed_seconds / step->median;
@@ -145,7 +146,7 @@ static void print_noise(const Profile *profile, FILE *file) {
     }
 }
 
-// A path that is too long for a line by its end: as a pattern it is still the layer's.
+// A path too long for a line is printed as a pattern of its end, which still matches the layer.
 static void print_where_to_ask(const Profile *profile, const char *path, FILE *file) {
     enum { BESIDE = 16, LINE = 45 };
     size_t length = strlen(path);
@@ -156,7 +157,7 @@ static void print_where_to_ask(const Profile *profile, const char *path, FILE *f
         profile_explain_flag(path, LINE, flag, sizeof(flag));
     fprintf(file, "How is a number made?  %s%sFiles: --json F%s\n", flag,
             length > BESIDE ? "\n" : "    ",
-            profile->kind == PROFILE_TRAINING ? "  --trace F" : ""); // of training steps
+            profile->kind == PROFILE_TRAINING ? "  --trace F" : ""); // for training steps
 }
 
 void report_print_evidence(const Profile *profile, FILE *file) {

@@ -1,6 +1,6 @@
-// report_roofline.c -- the roofline of the terminal report: ceilings, and where the layers stand on
-// a logarithmic axis of intensity, with the ridge between waiting for memory and for arithmetic.
-// Who is who stands below: one letter may be several layers'.
+// report_roofline.c -- the roofline of the terminal report: ceilings, and the layers' places on a
+// logarithmic axis of intensity, with the ridge between waiting for memory and for arithmetic. A
+// legend follows, because several layers may share a letter.
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -15,12 +15,12 @@ static int column_of(double intensity) {
     return (int)lround(fmin(fmax(at, 0.0), 1.0) * (AXIS_WIDTH - 1));
 }
 
-// The level that most of the step's memory time goes to: its ridge is the one drawn.
+// The level with most of the step's memory time: its ridge is drawn.
 static int drawn_level(const Profile *profile) {
     return profile->totals[REPORT_STEP].roofline.level;
 }
 
-// All of it, or, where there is no room, nothing.
+// Writes the whole text, or nothing if there is no room.
 static bool put(char line[AXIS_WIDTH + 1], int at, const char *text) {
     int length = (int)strlen(text);
     for (int i = at; i < at + length; i++)
@@ -30,7 +30,7 @@ static bool put(char line[AXIS_WIDTH + 1], int at, const char *text) {
 }
 
 // ---- marks -------------------------------------------------------------------------------------
-typedef struct Kind { // of layers, which share a letter
+typedef struct Kind { // a group of layers that share a letter
     char name[32], letter;
     int layers;
 } Kind;
@@ -38,7 +38,7 @@ typedef struct Kind { // of layers, which share a letter
 typedef struct Kinds {
     Kind kinds[MOST_KINDS];
     int n;
-    bool few; // layers: each that has parameters is a kind of its own
+    bool few; // few layers: each one with parameters is its own kind
 } Kinds;
 
 static double intensity_of(const ProfileLayer *layer) {
@@ -51,7 +51,7 @@ static bool is_free(const Kinds *kinds, char letter) {
     return isalnum((unsigned char)letter) != 0;
 }
 
-// Its last digit, if any ("fc1"); else the first character of the name that is free; else any.
+// The name's last digit, if any ("fc1"); else its first unused character; else any.
 static char free_letter(const Kinds *kinds, const char *name) {
     static const char any[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     size_t length = strlen(name);
@@ -64,7 +64,7 @@ static char free_letter(const Kinds *kinds, const char *name) {
     return '?';
 }
 
-// The optimizer and the loss are called as in the table.
+// The optimizer and the loss are named as in the table.
 static Text kind_name(const Profile *profile, const Kinds *kinds, const ProfileLayer *layer) {
     Text name = profile_layer_title(profile, layer);
     bool own = (kinds->few && layer->parameters > 0) || strcmp(name.s, layer->path) != 0;
@@ -84,8 +84,8 @@ static Kind *find_kind(const Profile *profile, Kinds *kinds, const ProfileLayer 
     return kind;
 }
 
-// The letters of one column, each once: the first lies on the axis, the others on it. Where there
-// are too many, "+" is on top.
+// Stacks each column's letters, each once, upwards from the axis. If there are too many, "+" is on
+// top.
 static void pile_up(const Profile *profile, Kinds *kinds, char rows[MARK_ROWS][AXIS_WIDTH]) {
     memset(rows, ' ', (size_t)MARK_ROWS * AXIS_WIDTH);
     for (int i = 0; i < profile->n_layers; i++) {
@@ -100,7 +100,7 @@ static void pile_up(const Profile *profile, Kinds *kinds, char rows[MARK_ROWS][A
     }
 }
 
-// Which letter is whose, in the order of the layers: "c Conv2d (20)".
+// Prints the legend in the order of the layers: "c Conv2d (20)".
 static void print_kinds(const Kinds *kinds, FILE *file) {
     int column = 0;
     for (int k = 0; k < kinds->n; k++) {
@@ -126,7 +126,7 @@ static void print_marks(const Profile *profile, Kinds *kinds, FILE *file) {
 }
 
 // ---- the axis ----------------------------------------------------------------------------------
-// Under the axis: its ends, the ridge below its mark, and what is on either side of it.
+// Prints under the axis: its ends, the ridge below its mark, and the meaning of both sides.
 static void print_legend(int ridge, FILE *file) {
     static const char mark[] = "^ ridge", below[] = "waits for memory";
     enum { MARK = sizeof(mark) - 1, BELOW = sizeof(below) - 1 };
@@ -145,7 +145,7 @@ static void print_legend(int ridge, FILE *file) {
     fprintf(file, "  %.*s\n", end, line);
 }
 
-// A card's name takes a line of its own.
+// A card's name gets a line of its own.
 static void print_source(const Machine *machine, FILE *file) {
     if (!machine->measured)
         fprintf(file, "\nROOFLINE  as given: ");
@@ -155,7 +155,7 @@ static void print_source(const Machine *machine, FILE *file) {
         fprintf(file, "\nROOFLINE  best seen here: ");
 }
 
-// A bad moment is told from a bad kernel. The first level is the core's own.
+// Prints current memory rates: a bad moment is not a bad kernel. Level 0 is private to a core.
 static void print_now(const Machine *machine, FILE *file) {
     const char *before = "  memory just now, of the best seen here: ";
     for (int i = 1; i < machine->n_levels; i++) {

@@ -1,13 +1,13 @@
-// report_rows.c -- which layers have a row in the report's table, and what their rows add up to.
+// report_rows.c -- chooses the layers with rows in the report's table, and sums their figures.
 #include <ctype.h>
 #include <string.h>
 
 #include "profiler/report/report_table.h"
 
 // ---- alike -------------------------------------------------------------------------------------
-// The same but for names that are numbers, as blocks have: "h.0.mlp.c_fc" and "h.11.mlp.c_fc".
+// True if paths differ only in numeric names, as blocks have: "h.0.mlp.c_fc" and "h.11.mlp.c_fc".
 static bool same_pattern(const char *a, const char *b) {
-    bool begins = true; // a name
+    bool begins = true; // at the start of a name
     while (*a || *b) {
         size_t m = begins ? strspn(a, "0123456789") : 0, n = begins ? strspn(b, "0123456789") : 0;
         bool numbers = m > 0 && n > 0 && strchr(".", a[m]) && strchr(".", b[n]);
@@ -19,7 +19,7 @@ static bool same_pattern(const char *a, const char *b) {
     return true;
 }
 
-// Whether layers of that pattern stand together: only where all are of one type.
+// True if the layers of that pattern share a row: only if all have one type.
 static bool stands_together(const Profile *profile, const ProfileLayer *layer) {
     for (int i = 0; i < profile->n_layers; i++)
         if (strcmp(profile->layers[i].type, layer->type) != 0 &&
@@ -57,11 +57,11 @@ static void finish_row(ReportRow *row) {
     roofline->roof_fraction = roofline->roof_seconds / row->seconds;
 }
 
-// ---- which -------------------------------------------------------------------------------------
+// ---- choice ------------------------------------------------------------------------------------
 typedef struct Group {
     const ProfileLayer *first;
-    double weight; // seconds, or where nothing ran seconds at best, or FLOP
-    bool together; // with all of its pattern
+    double weight; // seconds, or if nothing ran best seconds, or FLOP
+    bool together; // includes all layers of its pattern
 } Group;
 
 static double weight_of(const Profile *profile, const ProfileLayer *layer) {
@@ -76,7 +76,7 @@ static bool belongs(const Group *group, const ProfileLayer *layer) {
            (group->together && same_pattern(group->first->path, layer->path));
 }
 
-// The group whose first layer this is; first NULL: it belongs to an earlier one.
+// The group that starts with this layer; first NULL: it belongs to an earlier one.
 static Group group_of(const Profile *profile, const ProfileLayer *layer) {
     Group group = {.first = layer, .together = stands_together(profile, layer)};
     for (int i = 0; i < profile->n_layers; i++) {
@@ -88,7 +88,7 @@ static Group group_of(const Profile *profile, const ProfileLayer *layer) {
     return group;
 }
 
-// Into the heaviest ones, in the order of their first layers. True where one was left out.
+// Adds a group to the heaviest ones, in the order of first layers. True if one was dropped.
 static bool keep_group(Group *kept, int *n, Group group) {
     bool full = *n == REPORT_MOST_ROWS - 1;
     int lightest = 0;
@@ -103,14 +103,14 @@ static bool keep_group(Group *kept, int *n, Group group) {
     return full;
 }
 
-// The first of them that the layer belongs to; n: none.
+// The first group that contains the layer; n: none.
 static int find_group(const Group *groups, int n, const ProfileLayer *layer) {
     int i = 0;
     while (i < n && !belongs(&groups[i], layer)) i++;
     return i;
 }
 
-// group_of compares with every layer: of a network of a hundred blocks only the first one's ask it.
+// group_of compares all layers, so a network of a hundred blocks calls it only for the first block.
 static int choose_groups(const Profile *profile, Group kept[REPORT_MOST_ROWS]) {
     int n = 0;
     bool many = profile->n_layers > REPORT_MOST_ROWS;
@@ -125,7 +125,7 @@ static int choose_groups(const Profile *profile, Group kept[REPORT_MOST_ROWS]) {
 }
 
 // ---- rows --------------------------------------------------------------------------------------
-// "transformer.h.*.mlp.c_fc": every name that is a number, as a star.
+// Replaces numeric names by stars: "transformer.h.*.mlp.c_fc".
 static void star_path(const char *path, char *text, size_t size) {
     size_t used = 0;
     for (bool begins = true; *path && used + 1 < size;) {

@@ -1,5 +1,4 @@
-// report_table.c -- the table of the report: times beside counts, or, where nothing ran, counts
-// alone.
+// report_table.c -- the report's table: times beside counts, or only counts if nothing ran.
 #include "profiler/report/report_table.h"
 
 #include <math.h>
@@ -9,11 +8,11 @@
 
 enum { LABEL_WIDTH = 12, BAR_WIDTH = 5 };
 
-typedef struct Units { // one unit per table, so that a column can be added up by eye
+typedef struct Units { // one unit per table, so that columns can be summed by eye
     double flops;
     const char *flops_name, *time;
-    bool timed;   // else times are what ops take at best
-    bool busy;    // profile_is_busy
+    bool timed;   // false: times are the ops' best times
+    bool busy;    // result of profile_is_busy
     double whole; // seconds of the step
 } Units;
 
@@ -27,7 +26,7 @@ static Units choose_units(const Profile *profile) {
     bool timed = profile->totals[REPORT_STEP].latency.count > 0;
     double whole = timed ? latency_median(&profile->totals[REPORT_STEP].latency)
                          : profile->totals[REPORT_STEP].terms.roofs;
-    // What is unattributed may be the larger on a noisy machine.
+    // On a noisy machine the unattributed time may be larger.
     double most = timed ? fmax(whole, fabs(profile->unattributed_seconds)) : whole;
     int i = 0;
     while (i < SCALES - 1 && total < scales[i].flops) i++;
@@ -56,7 +55,7 @@ static Text cell_intensity(const ProfilePhase *phase) {
     return isnan(intensity) ? (Text){""} : text_number(intensity);
 }
 
-// A full bar is 60 %: most layers stay below, and their differences show.
+// A full bar is 60 %: most layers stay below, so their differences show.
 static Text cell_bar(double share) { return text_bar(fmin(share / 0.6, 1.0), BAR_WIDTH); }
 
 // ---- times -----------------------------------------------------------------------------------
@@ -65,7 +64,7 @@ static Text cell_roof(const Roofline *roofline) {
     return roofline->roof_fraction < 9.995 ? text_percent(roofline->roof_fraction) : (Text){">9x"};
 }
 
-// Of the step; beyond what its column holds the size alone.
+// Share of the step; only its magnitude if the column is too narrow.
 static Text cell_share(double share) {
     return share < -0.995 ? (Text){"<-1x"} : share >= 9.995 ? (Text){">9x"} : text_percent(share);
 }
@@ -84,7 +83,7 @@ static void add_times(const Table *table, const ReportRow *row, const Units *uni
                      units->busy ? "" : cell_roof(&phase[REPORT_STEP].roofline).s, row->bound.s});
 }
 
-// The whole step; it has neither bar nor bound.
+// The row of the whole step, without bar and bound.
 static ReportRow step_row(const Profile *profile) {
     ReportRow row = {.label = {"step"},
                      .parameters = text_short_count(profile->parameters),
@@ -94,7 +93,7 @@ static ReportRow step_row(const Profile *profile) {
     return row;
 }
 
-// What of a phase's median no layer's median accounts for.
+// The part of a phase's median that no layer's median accounts for.
 static double rest_of(const Profile *profile, ReportPhase phase) {
     double rest = latency_median(&profile->totals[phase].latency);
     for (int i = 0; i < profile->n_layers; i++)
@@ -103,7 +102,7 @@ static double rest_of(const Profile *profile, ReportPhase phase) {
     return rest;
 }
 
-// "samples", of one "sample"
+// "samples", or "sample" for one
 static Text unit_of(const Profile *profile, int64_t units) {
     Text text;
     int length = snprintf(text.s, sizeof(text.s), "%.15s", profile->unit);
@@ -119,10 +118,10 @@ static Text units_of_step(const Profile *profile) {
     return text;
 }
 
-// What no layer's median accounts for: of a step, and of its phases.
+// Adds the time outside all layers' medians: for the step, and for its phases.
 static void add_unattributed(const Table *table, const Profile *profile, const Units *units) {
     double rest = profile->unattributed_seconds;
-    if (units->busy && rest < 0.0) return; // medians of two passes that others disturbed apart
+    if (units->busy && rest < 0.0) return; // other programs disturbed the two passes differently
     table_add(table,
               (TableCells){"unattributed", "", "",
                            text_duration_in(rest_of(profile, REPORT_FORWARD), units->time).s,
@@ -140,15 +139,15 @@ static void print_below(const Table *table, const Profile *profile, const Units 
         fprintf(table->file, "  of what is unattributed, %s %s lie outside forward and backward\n",
                 text_duration_in(between, units->time).s, units->time);
     if (profile->data_wait.count == 0) return;
-    double wait = latency_median(&profile->data_wait); // between steps, so it is not part of one
+    double wait = latency_median(&profile->data_wait); // between steps, so no part of one
     table_add(table,
               (TableCells){"data wait", "", "", "", "", text_duration_in(wait, units->time).s,
                            text_percent(wait / units->whole).s, "before each step"});
 }
 
-// As measured or, where nothing ran and the ceilings of a machine are given, at best there.
-// A layer's row adds up to its sum, and each column to the step. (The step's own row has more: the
-// optimizer, whose time stands in its row, and what lies between the phases.)
+// Prints measured times or, if nothing ran, the best times by given ceilings. A layer's row sums to
+// its "sum", each column to the step. (The step's own row has more: the optimizer, whose time has
+// its own row, and the time between phases.)
 static void print_times(const Profile *profile, const ReportRow *rows, int n, const Units *units,
                         FILE *file) {
     bool timed = units->timed, judged = profile->has_machine;
@@ -191,7 +190,7 @@ static void print_counted(const Profile *profile, const ReportRow *rows, int n, 
     }
 }
 
-// The question everyone asks first: why is backward not twice forward?
+// Answers a common question: why backward is not twice forward.
 static void print_products(const Profile *profile, FILE *file, const Units *units) {
     const OpCost *step = &profile->totals[REPORT_STEP].cost;
     const OpCost *forward = &profile->totals[REPORT_FORWARD].cost;
@@ -206,7 +205,7 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
         fprintf(file, "; their backward is\n  %.4g x forward", times);
     const ProfilePhase *first = profile->n_layers > 0 ? profile->layers[0].phase : NULL;
     if (first && first[REPORT_BACKWARD].ops > 0 && first[REPORT_BACKWARD_INPUT].cost.macs == 0 &&
-        times < 1.9995) // else it would read "2 x, not 2 x"
+        times < 1.9995) // avoids "2 x, not 2 x"
         fprintf(file, ", not 2 x, because the first layer's input needs no gradient");
     fprintf(file, ".\n");
     if (again > 0)
@@ -215,7 +214,7 @@ static void print_products(const Profile *profile, FILE *file, const Units *unit
                 (double)again / (double)forward->macs);
 }
 
-// Two, where each weight is multiplied by once: a rule of thumb for transformers.
+// FLOP per parameter: two if each weight is multiplied once, a rule of thumb for transformers.
 static void print_per_parameter(const Profile *profile, FILE *file) {
     double flops = profile_flops_per_parameter(profile);
     if (flops > 0.0) // not NaN

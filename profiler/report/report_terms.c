@@ -1,6 +1,6 @@
-// report_terms.c -- where time went, in four terms that are found by themselves and what they
-// leave: of the step in the report, of an op or a layer in an explanation. Not here: the terms
-// (measure/time_terms.c).
+// report_terms.c -- prints four independent terms of a time, and the unexplained rest, for a step,
+// an op or a layer: "700 us at best + 52.0 us slower kernels + 31.0 us not explained (4%)", without
+// terms under half a percent. Not here: finding the terms (measure/time_terms.c).
 #include <math.h>
 
 #include "profiler/base/flow.h"

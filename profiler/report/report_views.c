@@ -1,5 +1,5 @@
-// report_views.c -- prints a view: heading, units and cells of its rows. Nothing is counted here.
-// Every column adds up: rows + others + unattributed = step.
+// report_views.c -- prints a view: heading, units and cells of its rows; counts nothing. Every
+// column adds up: rows + others + unattributed = step.
 #include "profiler/report/report_views.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static const struct {
                          {"dx", "backward, inputs"}, {"dW", "backward, weights"},
                          {"fw2", "recomputed"},      {"opt", "optimizer"}};
 
-typedef struct Unit { // one a column, so that it can be added up by eye
+typedef struct Unit { // one per column, so that it can be summed by eye
     double size;
     Text name;
 } Unit;
@@ -54,7 +54,7 @@ static Text words(const char *s) {
     return text;
 }
 
-// A figure that is too long for its column keeps its size and loses its digits: "2e+08".
+// A figure too long for its column keeps its magnitude, not its digits: "2e+08".
 static Text fit(Text text, double value, int width) {
     if (text_width(text.s) > width) snprintf(text.s, sizeof(text.s), "%.0e", value);
     return text;
@@ -62,12 +62,12 @@ static Text fit(Text text, double value, int width) {
 
 static Text cell_number(double value) { return fit(text_number(value), value, 5); }
 
-// Small tables count in ones, which have no decimals.
+// Small tables use exact counts, without decimals.
 static Text cell_amount(double amount, double unit) {
     return unit > 1.0 ? cell_number(amount / unit) : fit(text_count((int64_t)amount), amount, 5);
 }
 
-// "64%"; "12x" where a percentage would not fit.
+// "64%"; "12x" if a percentage would not fit.
 static Text cell_percent(double fraction) {
     enum { WIDTH = 4 };
     Text text = text_percent(fraction);
@@ -84,7 +84,7 @@ static Text cell_time(const View *view, double seconds) {
     return fit(text_duration_in(seconds, view->seconds.name.s), seconds / view->seconds.size, 5);
 }
 
-// A count that nobody knows is no 0.
+// Adds a row; an unknown count is "-", not 0.
 static void add_row(const View *view, const ViewRow *row, const char *label, const char *phase,
                     const char *bar, const char *bound) {
     bool unknown = row->calls > 0 && row->uncounted == row->calls;
@@ -104,8 +104,8 @@ static void add_row(const View *view, const ViewRow *row, const char *label, con
 }
 
 // ---- the table -------------------------------------------------------------------------------
-// The unit in which the total has two digits or more before the decimal point, so that small rows
-// keep some; below 10,000 there is none, and figures are exact.
+// The unit that gives the total two or more digits before the decimal point, so that small rows
+// keep some; below 10,000 figures are exact.
 static Unit unit_for(double total, const char *name) {
     static const struct {
         double size;
@@ -151,8 +151,8 @@ static Table table_of(const View *view) {
                    .kinds = {TABLE_WORD, TABLE_WORD, [5] = TABLE_WORD, [10] = TABLE_WORD}};
 }
 
-// The bar is of what the rows are sorted by. A full one is 60 % of the step: most rows stay below,
-// and their differences show.
+// The bar shows the sort key. A full one is 60 % of the step: most rows stay below, so their
+// differences show.
 static Text row_bar(const View *view, const ViewRow *row) {
     bool counts = view->rows.sort == VIEW_SORT_FLOPS || view->rows.sort == VIEW_SORT_BYTES;
     bool seconds = !counts && view->rows.timed;
@@ -172,7 +172,7 @@ static void add_rows(const View *view) {
     }
 }
 
-// What closes every view: a step is more than its ops, and medians do not add up.
+// Adds the closing rows: a step is more than its ops, and medians do not add up.
 static void add_closing(const View *view) {
     const ViewRows *rows = &view->rows;
     ViewRow step = rows->sum;

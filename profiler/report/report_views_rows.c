@@ -1,5 +1,5 @@
-// report_views_rows.c -- groups the ops of a step into rows, names and sorts them, and sums up what
-// is left out. Not here: how a row looks.
+// report_views_rows.c -- groups the ops of a step into rows, names and sorts them, and sums up
+// hidden rows. Not here: the layout of a row.
 #include "profiler/report/report_views_rows.h"
 
 #include <fnmatch.h>
@@ -26,7 +26,7 @@ ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) 
     return label;
 }
 
-// ---- the layers asked for ---------------------------------------------------------------------
+// ---- the requested layers ---------------------------------------------------------------------
 static bool matches(const Profile *profile, const ProfileLayer *layer, const char *pattern) {
     return !pattern || fnmatch(pattern, layer->path, FNM_CASEFOLD) == 0 || // as --explain
            fnmatch(pattern, profile_layer_title(profile, layer).s, FNM_CASEFOLD) == 0;
@@ -43,7 +43,7 @@ static Status check_pattern(const Profile *profile, const char *pattern) {
 }
 
 // ---- rows ------------------------------------------------------------------------------------
-// A row of one op; what the view does not tell apart is the same in all rows.
+// Makes a row of one op; fields that the view does not distinguish are equal in all rows.
 static ViewRow row_of_op(const Profile *profile, ViewOptions options, int64_t index) {
     const ProfileOp *op = &profile->ops[index];
     const ProfileLayer *layer = &profile->layers[op->layer];
@@ -82,7 +82,7 @@ static void judge_row(const Profile *profile, ViewRow *row) {
 static int compare_groups(const ViewRow *a, const ViewRow *b) {
     if (a->layer != b->layer) return COMPARE(a->layer, b->layer);
     if (a->phase != b->phase) return COMPARE(a->phase, b->phase);
-    if (a->op != b->op) { // kernels of the user's have one id
+    if (a->op != b->op) { // users' kernels share one id
         int ids = COMPARE(a->op->id, b->op->id), names = strcmp(a->op->name, b->op->name);
         if (ids || names) return ids ? ids : names;
     }
@@ -95,7 +95,7 @@ static int by_group(const void *left, const void *right) {
     return groups ? groups : COMPARE(a->first, b->first);
 }
 
-// From a row per op to a row per group.
+// Merges one row per op into one row per group.
 static void group(ViewRows *rows) {
     if (rows->count == 0) return;
     qsort(rows->rows, (size_t)rows->count, sizeof(ViewRow), by_group);
@@ -126,14 +126,14 @@ double view_amount(const ViewRow *row, const ViewRows *rows) {
     return untimed_order ? amount_flops(row) : amounts[rows->sort](row);
 }
 
-// Rows that match first; then most first; then as they ran.
+// Order: matching rows first, then the largest amount, then execution order.
 static int by_amount(const void *left, const void *right) {
     const ViewRow *a = left, *b = right;
     if (a->matches != b->matches) return COMPARE(b->matches, a->matches);
     return a->amount != b->amount ? COMPARE(b->amount, a->amount) : COMPARE(a->first, b->first);
 }
 
-// What cannot be had is not sorted by: without ceilings time stands in, without times FLOPs do.
+// Replaces an unavailable sort key: without ceilings by time, without times by FLOPs.
 static ViewSort possible_sort(const Profile *profile, ViewSort sort, bool timed) {
     if (sort == VIEW_SORT_ROOF && !profile->has_machine) sort = VIEW_SORT_TIME;
     bool needs_time = sort == VIEW_SORT_TIME || sort == VIEW_SORT_ROOF;

@@ -1,4 +1,4 @@
-// shrink.c -- rounds or prunes one weight at a time, runs the model, and puts the weight back.
+// shrink.c -- rounds or prunes one weight at a time, runs the model, and restores the weight.
 #include "profiler/report/shrink.h"
 
 #include <math.h>
@@ -37,10 +37,10 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-// NaN counts as larger than all: it is no small weight.
+// NaN counts as infinite, since it is not small.
 static float magnitude(float value) { return isnan(value) ? INFINITY : fabsf(value); }
 
-// Of several that are as large as the largest to go, the first ones go.
+// Prunes `count` values; among values equal to the largest pruned one, the first ones go.
 static Status prune(double ratio, float *values, int64_t n) {
     int64_t count = (int64_t)rint(ratio * (double)n), below = 0;
     if (count == 0) return STATUS_OK;
@@ -71,7 +71,7 @@ Status shrink_values(ShrinkKind kind, double ratio, float *values, int64_t rows,
 
 // ---- trials ------------------------------------------------------------------------------------
 typedef struct Weight {
-    const char *path; // the list's
+    const char *path; // from the list
     Tensor *tensor;
     int64_t rows;
     float *original;
@@ -83,11 +83,11 @@ typedef struct Trials {
     Tensor *x;
     ShrinkOptions options;
     ParameterList list;
-    Weight *weights; // those that have rows
+    Weight *weights; // parameters of two or more dimensions
     int n;
-    double all[SHRINK_COUNT]; // errors with every one shrunk
-    float *tried;             // room for the largest
-    float *y;                 // what the model makes of x; behind it as much room again
+    double all[SHRINK_COUNT]; // errors with all weights shrunk
+    float *tried;             // buffer for the largest weight
+    float *y;                 // the model's output for x, followed by a second buffer
     int64_t y_count;
     int runs;
 } Trials;
@@ -149,7 +149,7 @@ static Status try_each(Trials *trials) {
     return status;
 }
 
-// Whatever is pending: the weights are put back all the same.
+// Restores the weights even with an error pending.
 static void restore(const Trials *trials) {
     Status status = error_status();
     char message[600];
@@ -177,7 +177,7 @@ static Status take_weights(Trials *trials) {
         if (!weight->original) return error_status();
         status = tensor_read_floats(entry->tensor, weight->original);
         if (!status) continue;
-        memory_free(weight->original); // it holds nothing to put back
+        memory_free(weight->original); // it has no values to restore
         weight->original = NULL;
         return status;
     }

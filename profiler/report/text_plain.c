@@ -1,19 +1,18 @@
-// text_plain.c -- names as a terminal shows them: of printable characters only, and cut to columns;
-// texts in lines.
+// text_plain.c -- names for a terminal, of printable characters only, cut to columns; wrapped text.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profiler/base/text.h"
 
-// Control characters, and what turns the direction of writing, would change what the terminal shows
-// around them; what is no character (U+FFFE) XML refuses.
+// Control characters, and those that change the writing direction, would affect the terminal's
+// other text; XML refuses non-characters (U+FFFE).
 int text_printable_bytes(const char *s) {
     static const struct {
         uint32_t from, to;
     } refused[] = {{0, 0x1F},        {0x7F, 0x9F},     {0x2028, 0x202E}, {0x2066, 0x2069},
                    {0xD800, 0xDFFF}, {0xFDD0, 0xFDEF}, {0xFFFE, 0xFFFF}};
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // of so many bytes
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // least code of each length
     const unsigned char *u = (const unsigned char *)s;
     int length = u[0] < 0x80 ? 1 : u[0] < 0xC0 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
     uint32_t code = length == 1 ? u[0] : u[0] & (0x7Fu >> length);

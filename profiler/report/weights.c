@@ -1,5 +1,5 @@
-// weights.c -- the distribution of each parameter. Percentiles are found by counting, not by
-// sorting: a model has a hundred million weights, and of each tensor seven are asked for.
+// weights.c -- the distribution of each parameter. Counting finds percentiles without sorting: a
+// model has up to a hundred million weights, and each tensor needs seven.
 #include "profiler/report/weights.h"
 
 #include <math.h>
@@ -16,25 +16,25 @@ enum { HALF = 16, BINS = 1 << HALF };
 typedef struct Ranks {
     const float *values; // finite
     int64_t n;
-    int64_t upper[BINS]; // how many have these bits
-    int64_t lower[BINS]; // the same, of those with one upper half
+    int64_t upper[BINS]; // number of values with these upper bits
+    int64_t lower[BINS]; // number with these lower bits, for one upper half
 } Ranks;
 
-// Whole numbers in the order of the values, and back. Both zeros are +0.
+// Integers in the order of the values, and back. Both zeros are +0.
 static uint32_t key_of(float value) {
     uint32_t bits = math_to_bits(value + 0.0f);
     return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 static float value_of(uint32_t key) { return math_from_bits(key >> 31 ? key & 0x7fffffffu : ~key); }
 
-// Which bin holds number *rank, from 0; then *rank counts from that bin's first.
+// Finds the bin with number *rank, from 0; then *rank counts from that bin's first.
 static uint32_t find_bin(const int64_t bins[BINS], int64_t *rank) {
     uint32_t bin = 0;
     while (*rank >= bins[bin]) *rank -= bins[bin++];
     return bin;
 }
 
-// What would be number `rank`, from 0, if they were sorted.
+// The value of number `rank`, from 0, in sorted order.
 static float value_at(Ranks *ranks, int64_t rank) {
     uint32_t upper = find_bin(ranks->upper, &rank);
     for (int i = 0; i < BINS; i++) ranks->lower[i] = 0;
@@ -45,7 +45,7 @@ static float value_at(Ranks *ranks, int64_t rank) {
     return value_of(upper << HALF | find_bin(ranks->lower, &rank));
 }
 
-// Number ceil(percent / 100 * n), from 1: a value that is there.
+// Number ceil(percent / 100 * n), from 1: an existing value.
 static float nearest_rank(Ranks *ranks, double percent) {
     if (ranks->n == 0) return NAN;
     int64_t rank = (int64_t)ceil(percent / 100.0 * (double)ranks->n);
@@ -53,7 +53,7 @@ static float nearest_rank(Ranks *ranks, double percent) {
 }
 
 // ---- a parameter -------------------------------------------------------------------------------
-// Counts, and copies what is finite to `finite`; returns how many.
+// Counts, and copies finite values to `finite`; returns their number.
 static int64_t sift(const float *values, int64_t n, float *finite, WeightStatistics *statistics) {
     int64_t kept = 0;
     double sum = 0.0;
@@ -68,7 +68,7 @@ static int64_t sift(const float *values, int64_t n, float *finite, WeightStatist
         finite[kept++] = values[i];
         sum += (double)values[i];
     }
-    statistics->mean = sum / (double)kept; // NaN of nothing
+    statistics->mean = sum / (double)kept; // NaN if empty
     double squares = 0.0;
     for (int64_t i = 0; i < kept; i++) {
         double distance = (double)finite[i] - statistics->mean;
@@ -115,7 +115,7 @@ Status weights_summarise(const Tensor *parameter, WeightStatistics *statistics) 
     return status;
 }
 
-// In seven columns, the first of them blank, whatever the size.
+// Formats in at most seven columns, the first blank, for any magnitude.
 static Text cell(double value) {
     Text text;
     double size = fabs(value);
