@@ -1,4 +1,4 @@
-// annotation.c -- workflow commands, a line each.
+// annotation.c -- writes GitHub workflow commands, one per line.
 #include "profiler/files/exports.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ bool annotation_wanted(void) {
     return told && strcmp(told, "true") == 0;
 }
 
-// What means something is a '%' and its number; `also` means something in this place.
+// Escapes special characters as '%' and a number; `also` lists those special in this place.
 static void put(const char *text, const char *also, FILE *file) {
     while (*text) {
         int bytes = text_printable_bytes(text);

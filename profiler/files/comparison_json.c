@@ -1,4 +1,4 @@
-// comparison_json.c -- several profiles as one JSON document: of each what profile_json.c writes.
+// comparison_json.c -- several profiles as one JSON document, each as profile_json.c writes it.
 #include "profiler/files/profile_json.h"
 #include "profiler/files/profile_json_parts.h"
 

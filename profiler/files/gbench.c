@@ -1,4 +1,4 @@
-// gbench.c -- writes what github.com/google/benchmark, docs/user_guide.md, "Output Formats", has.
+// gbench.c -- writes the JSON format of github.com/google/benchmark (docs/user_guide.md).
 #include "profiler/files/exports.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void write_context(JsonWriter *json, const Profile *profile, const char *
     json_writer_end_object(json);
 }
 
-// One name; a repetition for each process.
+// Writes one name, with a repetition for each process.
 static void write_family(JsonWriter *json, const char *name, int *family, const Latency *latency) {
     const Latency *across = latency->across;
     int64_t runs = across ? across->count : 1;
@@ -62,7 +62,7 @@ static void write_benchmarks(JsonWriter *json, const Profile *profile) {
     write_family(json, "inference", &family, &profile->inference);
     for (int i = 0; i < profile->n_layers; i++) {
         char layer[PROFILE_LAYER_NAME], name[PROFILE_LAYER_NAME + 24];
-        profile_layer_name(profile, i, layer); // two that are alike would be repetitions
+        profile_layer_name(profile, i, layer); // equal names would count as repetitions
         for (int p = 0; p < PHASES; p++) {
             snprintf(name, sizeof(name), "%s/%s", layer, report_phase_name(phases[p]));
             write_family(json, name, &family, &profile->layers[i].phase[phases[p]].latency);

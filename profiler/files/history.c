@@ -19,9 +19,9 @@
 #include "tensor/memory.h"
 
 static const char schema[] = "ridgepoint.history/v1";
-static const char begins[] = "{\"schema\": \"ridgepoint.history/v1\""; // each line of ours
+static const char begins[] = "{\"schema\": \"ridgepoint.history/v1\""; // start of each line of ours
 
-// What a last line without an end is: ours, cut short; else whole, or somebody's.
+// True if an unended last line is ours and truncated; otherwise it is complete, or not ours.
 static bool is_cut(const char *text, size_t size) {
     size_t length = sizeof(begins) - 1;
     if (size < length || memcmp(text, begins, length) != 0) return false;
@@ -40,7 +40,7 @@ static void write_runs(JsonWriter *json, const Latency *step) {
     json_writer_end_array(json);
 }
 
-// What each of the runs is divided by, in their order.
+// Writes the divisor of each run, in their order.
 static void write_beats(JsonWriter *json, const Profile *profile) {
     const ProfilePhase *step = &profile->totals[REPORT_STEP];
     const Latency *across = step->latency.across;
@@ -82,8 +82,8 @@ static void write_entry(JsonWriter *json, const Profile *profile, const char *wo
     json_writer_end_object(json);
 }
 
-// The last line without an end, or NULL: there is none, or no room for it (an error is pending).
-// *at: where it begins.
+// Reads the last line if it has no end; NULL: there is none, or no memory (an error is pending).
+// *at: its offset.
 static char *unended_line(int file, off_t *at, size_t *size) {
     off_t end = lseek(file, 0, SEEK_END);
     char byte;
@@ -95,8 +95,8 @@ static char *unended_line(int file, off_t *at, size_t *size) {
     return NULL;
 }
 
-// Where the new line goes: behind the last whole one; -1: the file is somebody's, or cannot be
-// read. *whole: a line's end is missing there.
+// Finds the offset for the new line, after the last whole one; -1: the file is not ours, or
+// unreadable. *whole: the last line lacks only its end.
 static off_t place_of(int file, bool *whole) {
     off_t at;
     size_t size;
@@ -137,7 +137,7 @@ Status history_append(const Profile *profile, const char *work, const char *path
     JsonWriter *json = stream ? json_writer_new(stream, "a line") : NULL;
     if (json) write_entry(json, profile, work);
     Status status = json ? json_writer_close(json) : STATUS_OK;
-    if (!status) status = error_status(); // it lacks something
+    if (!status) status = error_status(); // the text is incomplete
     if (!stream || fclose(stream) != 0 || !json)
         status = error_set(STATUS_OUT_OF_MEMORY, "--history: no room for a line");
     errno = 0;
@@ -145,7 +145,7 @@ Status history_append(const Profile *profile, const char *work, const char *path
     if (!status && file < 0)
         status = error_set(STATUS_IO, "--history %s: %s", path, strerror(errno));
     while (!status && flock(file, LOCK_EX) != 0 && errno == EINTR) {
-    } // where there are no locks, there is one writer
+    } // without locks, assume one writer
     if (!status) status = append(file, path, text, length);
     if (file >= 0) close(file);
     free(text);
@@ -164,7 +164,7 @@ static bool read_count(json_t *object, const char *key, int64_t *count) {
     return json_is_integer(value) && *count >= 0;
 }
 
-// (n) seconds; NULL with an error pending, or without one where there are none.
+// Reads (n) seconds; NULL with an error pending, or without one if there are none.
 static double *read_times(json_t *from, const char *path, int line, int *n) {
     size_t size = json_array_size(from);
     if (!json_is_array(from) || size > RATIO_MOST) {
@@ -183,7 +183,7 @@ static double *read_times(json_t *from, const char *path, int line, int *n) {
     return times;
 }
 
-// Entries of before there was a metronome have no beats.
+// Entries older than the metronome have no beats.
 static Status read_runs(json_t *from, const char *path, int line, HistoryEntry *entry) {
     int beats;
     json_t *version = json_object_get(from, "metronome_version");

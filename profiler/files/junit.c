@@ -1,4 +1,4 @@
-// junit.c -- suites of cases, each counted before it is written.
+// junit.c -- writes suites of cases, each with its counts first.
 #include "profiler/files/exports.h"
 
 #include <string.h>

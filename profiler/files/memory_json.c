@@ -1,5 +1,5 @@
-// memory_json.c -- memory over one step as a document for programs: schema ridgepoint.memory/v1,
-// every count exact. The figures are memory_curve.c's.
+// memory_json.c -- memory over one step as JSON: schema ridgepoint.memory/v1, all counts exact.
+// memory_curve.c computes the figures.
 #include <string.h>
 
 #include "profiler/files/profile_json_parts.h"

@@ -1,4 +1,4 @@
-// openmetrics.c -- families of gauges, each with what it is of, by one table.
+// openmetrics.c -- families of gauges with their labels, from one table.
 #include "profiler/files/exports.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void put_label(WholeFile *file, const char *name, const char *value) {
     whole_file_print(file, "\"");
 }
 
-typedef struct Line { // NULL: without that label
+typedef struct Line { // NULL: label omitted
     const char *layer, *type, *phase, *unit;
 } Line;
 
@@ -46,7 +46,7 @@ static void begin(const char *scope, const char *name, const char *unit, const c
     whole_file_print(file, "# HELP ridgepoint_%s%s %s\n", scope, name, help);
 }
 
-// ---- what there is of a phase ------------------------------------------------------------------
+// ---- quantities of a phase ---------------------------------------------------------------------
 static double seconds_of(const ProfilePhase *phase) {
     return latency_median(latency_whole(&phase->latency));
 }
@@ -83,7 +83,7 @@ static void put_phases(const Profile *profile, int q, WholeFile *file) {
     }
 }
 
-// Without their steps: a sum over phases is that.
+// Writes layers without REPORT_STEP, which is the sum over phases.
 static void put_layers(const Profile *profile, int q, WholeFile *file) {
     char family[40];
     snprintf(family, sizeof(family), "layer_%s", quantities[q].name);
@@ -91,7 +91,7 @@ static void put_layers(const Profile *profile, int q, WholeFile *file) {
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         char name[PROFILE_LAYER_NAME];
-        profile_layer_name(profile, i, name); // two lines with the same labels are no metric
+        profile_layer_name(profile, i, name); // lines with equal labels are invalid
         for (int p = 1; p < PHASES; p++) {
             const ProfilePhase *phase = &layer->phase[phases[p]];
             const Line line = {.layer = name,

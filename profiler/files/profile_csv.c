@@ -19,7 +19,7 @@ static void put_row(const Profile *profile, const ProfileLayer *layer, ReportPha
     whole_file_print(file, ",");
     escape_csv(file, layer->type);
     whole_file_print(file, ",%s,", report_phase_name(p));
-    if (p == REPORT_FORWARD) // once, so that a column adds up
+    if (p == REPORT_FORWARD) // only once, so that columns sum up
         whole_file_print(file, "%" PRId64 ",%" PRId64, layer->parameters, layer->saved_bytes);
     else
         whole_file_print(file, ",");

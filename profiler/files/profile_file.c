@@ -1,4 +1,4 @@
-// profile_file.c -- profile_json.h's document for programs, which know no JSON writer.
+// profile_file.c -- writes profile_json.h's document for programs without a JSON writer.
 #include "profiler/files/profile_file.h"
 
 #include "profiler/files/profile_json.h"

@@ -31,7 +31,7 @@ static void write_machine(JsonWriter *json, const Profile *profile) {
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
     machine_write_raise(json, &machine->raise);
     machine_write_levels(json, machine);
-    bool dispatched = machine->dispatch_seconds > 0.0; // else a file of the user's does not say
+    bool dispatched = machine->dispatch_seconds > 0.0; // false: not in the user's file
     member_real(json, "dispatch_seconds", dispatched ? machine->dispatch_seconds : (double)NAN);
     member_real(json, "wake_seconds", machine->wake_seconds);
     machine_write_device(json, machine);
@@ -58,7 +58,7 @@ static void write_environment(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
-// What the model's file does not say, and what was taken for it.
+// Writes the facts missing in the model's file, and the assumptions made.
 static void write_assumed(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "assumed"));
     for (int i = 0; i < profile->n_assumed; i++) {
@@ -88,7 +88,7 @@ static void write_model(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
-// What only a device has that is not the host itself.
+// Writes the figures of a device other than the host.
 static void write_device(JsonWriter *json, const Profile *profile) {
     bool timed = profile->has_device_times, copied = profile->batch_copy.count > 0;
     member_real(json, "launch_seconds", latency_median(&profile->launch));
@@ -106,7 +106,7 @@ static void write_device(JsonWriter *json, const Profile *profile) {
     if (!copied) member_text(json, "batch_copy_reason", "the batch is where it is needed");
 }
 
-// Of a backward that did, both parts are there.
+// True if the phase happened; if backward did, both its parts count as happened.
 static bool happened(const ProfilePhase *phases, int p) {
     bool part = p == REPORT_BACKWARD_INPUT || p == REPORT_BACKWARD_WEIGHT;
     return phases[part ? REPORT_BACKWARD : p].ops > 0;
@@ -172,7 +172,7 @@ static void write_metronome(JsonWriter *json, const Profile *profile) {
     json_writer_end_object(json);
 }
 
-// How much faster the step would be without the layer (Amdahl); NaN without times.
+// The step's speedup without the layer (Amdahl); NaN without times.
 static double speedup_without(const Profile *profile, const ProfileLayer *layer) {
     double step = latency_median(&profile->totals[REPORT_STEP].latency);
     double left = step - profile_layer_seconds(layer);
@@ -223,7 +223,7 @@ static void write_training(JsonWriter *json, const ProfileTraining *training) {
         member_real(json, "held_out_loss", training->held_out_loss);
         member_real(json, "bigram_loss", training->bigram_loss);
     }
-    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all were done before
+    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all done before
     member_real(json, "samples_per_second", samples / fit->seconds);
     member_real(json, "data_wait_seconds", fit->data_wait_seconds);
     member_real(json, "seconds", fit->seconds);
@@ -266,7 +266,7 @@ static void write_config(JsonWriter *json, const char *lines) {
     }
     json_writer_begin_array(json_writer_key(json, "config"));
     while (*lines) {
-        char line[4200]; // a path is shorter
+        char line[4200]; // longer than any path
         int length = (int)strcspn(lines, "\n");
         snprintf(line, sizeof(line), "%.*s", length, lines);
         json_writer_string(json, line);
@@ -308,9 +308,9 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
 
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
                           const char *command, JsonWriter *json) {
-    bool failed_before = error_pending(); // of a training that failed the document tells
+    bool failed_before = error_pending(); // the document reports a failed training
     json_document(json, profile, training, command);
     if (failed_before || !error_pending()) return json_writer_close(json);
-    json_writer_discard(json); // it lacks something
+    json_writer_discard(json); // the document is incomplete
     return error_status();
 }

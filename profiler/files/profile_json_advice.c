@@ -1,4 +1,4 @@
-// profile_json_advice.c -- where to start, and what would help, as predicted and as tried, as JSON.
+// profile_json_advice.c -- where to start, and the advice, predicted and tried, as JSON.
 #include "profiler/advice/advice_tried.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/measure/rank.h"
@@ -66,7 +66,7 @@ void json_rank(JsonWriter *json, const Profile *profile) {
 
 void json_advice(JsonWriter *json, const Profile *profile) {
     Advice advice[ADVICE_MOST];
-    bool noise = profile_is_noise(profile); // as the report, which says nothing then
+    bool noise = profile_is_noise(profile); // as in the report, which then gives no advice
     int n = noise ? 0 : advice_find(profile, advice);
     json_writer_begin_array(json_writer_key(json, "advice"));
     for (int i = 0; i < n; i++) write_advice(json, &advice[i]);

@@ -1,5 +1,5 @@
-// profile_json_memory.c -- the memory of a step as JSON: its peak on both sides, and what was done
-// so that it is lower.
+// profile_json_memory.c -- the memory of a step as JSON: its peak, predicted and measured, and the
+// changes that lowered it.
 #include "profiler/files/profile_json_parts.h"
 
 static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory,

@@ -38,7 +38,7 @@ void json_card(JsonWriter *json, const Profile *profile) {
 }
 
 // ---- latency and phase -----------------------------------------------------------------------
-// Those that there are enough samples for, and how many more each of the others takes.
+// Writes the percentiles with enough samples, and the number of missing samples for the others.
 static void write_percentiles(JsonWriter *json, const Latency *latency) {
     static const struct {
         const char *name;
@@ -75,7 +75,7 @@ static void write_samples(JsonWriter *json, const Latency *latency) {
     json_writer_end_array(json);
 }
 
-// Runs are few: below 6 their interval is from the least to the most, and less sure.
+// With few runs, below 6, the interval is min to max, and less certain.
 static void write_across(JsonWriter *json, const Latency *across) {
     if (!across) {
         member_null(json, "across_runs");
@@ -129,7 +129,7 @@ static void write_cost(JsonWriter *json, const OpCost *cost) {
     member_count(json, "bytes_written", cost->bytes_written);
 }
 
-// Zero without a machine: then all are null.
+// Without a machine the roofline is zero: all members are null.
 static void write_roofline(JsonWriter *json, const Machine *machine, const Roofline *roofline) {
     bool known = roofline->roof_seconds > 0.0;
     bool judged = roofline->judged;
@@ -223,7 +223,7 @@ void json_generation(JsonWriter *json, const Profile *profile) {
     if (generation->token.ops > 0)
         member_integer(json, "token_position", generation->position);
     else
-        member_null(json, "token_position"); // there is none but the first
+        member_null(json, "token_position"); // there is only the first token
     if (generation->first.latency.count == 0)
         member_text(json, "latency_reason", "nothing ran on the meta device");
     json_writer_end_object(json);

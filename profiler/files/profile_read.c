@@ -1,5 +1,5 @@
-// profile_read.c -- reads a profile by jansson. What is missing, of another kind or out of range is
-// refused by its place; what only newer writers have may be absent.
+// profile_read.c -- reads a profile with jansson. Missing, mistyped or out-of-range members are
+// refused with their place; members that only newer writers know may be absent.
 #include "profiler/files/saved.h"
 #include "profiler/measure/profile_words.h"
 
@@ -15,11 +15,11 @@
 #include "tensor/memory.h"
 
 enum { MOST_LAYERS = 1 << 14 };
-// What is beyond no step does; sums of a few stay within their types.
+// Limits that no step exceeds; sums of a few counts stay within their types.
 static const double least_seconds = 1e-12, most_seconds = 1e9;
 static const int64_t most_count = INT64_C(1) << 61;
 
-typedef struct Reader { // where in the document
+typedef struct Reader { // the place in the document
     const char *name;
     char place[160];
 } Reader;
@@ -42,7 +42,7 @@ static Status read_count(const Reader *reader, json_t *object, const char *key, 
     return refuse(reader, key, "a whole number from 0 to 2^61");
 }
 
-// Printable, and cut where it is too long for any that this program writes; absent: "".
+// Reads printable text, cut to `size`, which fits any text of this program; absent: "".
 static Status read_text(const Reader *reader, json_t *object, const char *key, char *text,
                         size_t size) {
     json_t *value = json_object_get(object, key);
@@ -53,7 +53,7 @@ static Status read_text(const Reader *reader, json_t *object, const char *key, c
     return STATUS_OK;
 }
 
-// From 1 on; 0 where it is not known.
+// Reads a rate >= 1; 0 if it is unknown.
 static Status read_rate(const Reader *reader, json_t *object, const char *key, double *rate) {
     json_t *value = json_object_get(object, key);
     *rate = json_number_value(value);
@@ -61,7 +61,7 @@ static Status read_rate(const Reader *reader, json_t *object, const char *key, d
     return refuse(reader, key, "a rate from 1 on");
 }
 
-// The difference of two clocks, in seconds, may be next to nothing.
+// Reads seconds; a difference of two clock readings may be 0.
 static Status read_seconds(const Reader *reader, const char *key, json_t *value, double *seconds) {
     *seconds = json_number_value(value);
     bool any = *seconds == 0.0 || (*seconds >= least_seconds && *seconds < most_seconds);
@@ -75,7 +75,7 @@ static Status read_share(const Reader *reader, const char *key, json_t *value, d
 }
 
 // ---- times -------------------------------------------------------------------------------------
-// The medians of all runs, where there was more than one.
+// Reads the medians of all runs, if there were several.
 static Status read_across(const Reader *reader, json_t *from, Latency *latency) {
     json_t *samples = json_object_get(json_object_get(from, "across_runs"), "samples");
     size_t n = json_array_size(samples);
@@ -102,7 +102,7 @@ static Status read_latency(Reader *reader, json_t *from, Latency *latency) {
         status =
             read_seconds(reader, "median", json_object_get(from, "median"), &statistics->median);
     json_t *ci95 = json_object_get(from, "ci95");
-    if (!status && json_array_size(ci95) == 2) { // of few samples there is none
+    if (!status && json_array_size(ci95) == 2) { // missing with few samples
         status = read_seconds(reader, "ci95", json_array_get(ci95, 0), &statistics->ci95_low);
         if (!status)
             status = read_seconds(reader, "ci95", json_array_get(ci95, 1), &statistics->ci95_high);

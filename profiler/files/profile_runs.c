@@ -1,5 +1,5 @@
-// profile_runs.c -- reads medians from profiles in JSON, by jansson, and puts them beside this
-// one's.
+// profile_runs.c -- reads medians from profiles in JSON with jansson, and adds them to this
+// profile.
 #include "profiler/files/saved.h"
 
 #include <jansson.h>
@@ -7,8 +7,8 @@
 
 #include "tensor/memory.h"
 
-typedef struct Run { // one that is being read
-    int number, of;  // its place among the samples of `across`, and how many these are
+typedef struct Run { // the run being read
+    int number, of;  // its index in the samples of `across`, and their number
 } Run;
 
 static Status refuse(const Run *run, const char *place, const char *key, const char *what) {
@@ -19,7 +19,7 @@ static Status refuse(const Run *run, const char *place, const char *key, const c
 }
 
 static Status make_room(Latency *latency, int of) {
-    if (latency->across) memory_free(latency->across->samples); // of fewer runs
+    if (latency->across) memory_free(latency->across->samples); // from fewer runs
     memory_free(latency->across);
     latency->across = memory_new(sizeof(Latency));
     if (!latency->across) return error_status();
@@ -30,7 +30,7 @@ static Status make_room(Latency *latency, int of) {
     return STATUS_OK;
 }
 
-// Of `holder`, an object; key "": the latency itself.
+// Takes the median of a latency in JSON at place.key; key "": the latency itself.
 static Status take(const Run *run, json_t *from, const char *place, const char *key,
                    Latency *latency) {
     if (latency->count == 0) return STATUS_OK;
@@ -97,7 +97,7 @@ static Status take_text(const Run *run, const char *text, Profile *profile) {
     return status;
 }
 
-// ---- what they say together ------------------------------------------------------------------
+// ---- statistics over runs --------------------------------------------------------------------
 static Status summarise(Latency *latency) {
     Latency *across = latency->across;
     if (!across) return STATUS_OK;

@@ -1,5 +1,5 @@
-// sweep_json.c -- writes and reads the document of a sweep, and reads what a point's own profiles
-// say. What a reader finds is checked as if anybody had written it.
+// sweep_json.c -- writes and reads the document of a sweep, and reads the profiles of a point. All
+// input is checked as untrusted.
 #include "profiler/files/saved.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static double real(json_t *object, const char *key, double unknown) {
     return json_is_number(value) ? json_number_value(value) : unknown;
 }
 
-// A member that may be missing: nothing, or a number between. False: it is something else.
+// An optional member: null, or a number in a range. read_members returns false for anything else.
 typedef struct Member {
     const char *key;
     double *value, least, most;
@@ -146,7 +146,7 @@ static bool read_count(json_t *from, const char *key, int64_t *count) {
     return json_is_integer(value) && *count >= 0;
 }
 
-// So many that they can be multiplied by the parts of a training (sweep_judge). Absent: 0.
+// Reads a step count that may be multiplied by a training's parts (sweep_judge). Absent: 0.
 static bool read_steps(json_t *from, int64_t *steps) {
     json_t *value = json_object_get(from, "steps");
     *steps = 0;
@@ -165,7 +165,7 @@ static bool read_losses(json_t *losses, SweepPoint *point) {
     return true;
 }
 
-// False: it is no such point. One that failed is to be tried again.
+// Reads a point; false: it is none. A failed point stays open, to be tried again.
 static bool read_point(json_t *from, SweepPoint *point) {
     const char *state = json_string_value(json_object_get(from, "state"));
     *point = (SweepPoint){.loss = none, .accuracy = none, .train_seconds = none};
@@ -192,7 +192,7 @@ static bool is_text(json_t *object, const char *key, const char *text) {
     return value && strcmp(value, text) == 0;
 }
 
-// What is known of one is not kept where another is no point.
+// Discards all points if one of them is invalid.
 static Status read_document(json_t *document, const char *path, const char *command,
                             const char *cpu, Sweep *sweep) {
     json_t *points = json_object_get(document, "points"), *unit;
@@ -236,12 +236,12 @@ static Status read_training(const char *text, SweepPoint *point) {
     point->accuracy = real(training, "test_accuracy", none);
     point->train_seconds = real(training, "seconds", none);
     if (!read_steps(training, &point->steps)) point->steps = 0;
-    read_losses(json_object_get(training, "losses"), point); // our own
+    read_losses(json_object_get(training, "losses"), point); // written by ourselves
     json_decref(document);
     return STATUS_OK;
 }
 
-// 0: none ran.
+// The median beat; 0: the metronome did not run.
 static double median_beat(const Profile *profile, int n) {
     LatencyStatistics statistics;
     double beats[RATIO_MOST];

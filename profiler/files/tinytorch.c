@@ -1,5 +1,5 @@
 // tinytorch.c -- the dictionaries that TinyTorch's Profiler returns, filled from a Profile. The
-// arithmetic is TinyTorch's on purpose, also where our own reports would contradict it.
+// arithmetic is deliberately TinyTorch's, even where our own reports differ.
 #include "profiler/files/profile_file.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 #include "profiler/report/preset.h"
 #include "tensor/given.h"
 
-// ---- its constants ---------------------------------------------------------------------------
+// ---- TinyTorch's constants -------------------------------------------------------------------
 static const double mebibyte = 1048576.0;
-static const double least_seconds = 1e-6;     // no time is shorter
-static const double least_peak_mb = 1e-3;     // what it divides by, at least
-static const double assumed_peak = 100.0;     // GFLOP/s, of every machine
+static const double least_seconds = 1e-6;     // shortest time
+static const double least_peak_mb = 1e-3;     // smallest divisor
+static const double assumed_peak = 100.0;     // GFLOP/s, assumed for every machine
 static const double bottleneck_ratio = 100.0; // MB/s for each GFLOP/s
 
 static const struct {
@@ -56,7 +56,7 @@ static const char not_alone[] = "no layer is run alone";
 static void begin(JsonWriter *json, const char *key) {
     json_writer_begin_object(json_writer_key(json, key));
 }
-// a x b, which becomes null where 64 bits do not hold it.
+// Writes a x b, or null if it exceeds 64 bits.
 static void product(JsonWriter *json, const char *key, uint64_t a, uint64_t b) {
     uint64_t value;
     if (__builtin_mul_overflow(a, b, &value))
@@ -65,14 +65,14 @@ static void product(JsonWriter *json, const char *key, uint64_t a, uint64_t b) {
         member_count(json, key, value);
 }
 
-// NaN stays NaN, which fmin and fmax would replace.
+// Limits that keep NaN, unlike fmin and fmax.
 static double at_most(double value, double limit) { return value > limit ? limit : value; }
 static double at_least(double value, double limit) { return value < limit ? limit : value; }
 
 // ---- profile_forward_pass --------------------------------------------------------------------
 typedef struct Forward {
-    uint64_t parameters, flops, batch; // flops: of a batch of 1
-    double seconds;                    // of the batch; NaN, and no bottleneck: not measured
+    uint64_t parameters, flops, batch; // flops: for a batch of 1
+    double seconds;                    // of the batch; NaN: not measured, no bottleneck
     double parameter_mb, activation_mb, peak_mb, efficiency;
     double gflops_per_second, mb_per_second;
     const char *bottleneck;
@@ -93,7 +93,7 @@ static double rate(double amount, double seconds) {
 }
 
 static Forward forward_of(const Profile *profile) {
-    bool alone = profile->inference.count > 0; // else the profile itself is of inference
+    bool alone = profile->inference.count > 0; // false: the profile itself is of inference
     Forward f = {.parameters = (uint64_t)profile->parameters,
                  .flops = preset_count(PRESET_TINYTORCH, profile).forward,
                  .batch = profile->input.ndim > 1 ? (uint64_t)profile->input.dims[0] : 1,
@@ -172,7 +172,7 @@ static void write_backward(JsonWriter *json, const Forward *forward) {
 }
 
 // ---- profile_layer ---------------------------------------------------------------------------
-// Not the loss, and not what runs outside any layer: TinyTorch profiles models.
+// Excludes the loss and ops outside layers: TinyTorch profiles models.
 static bool is_of_model(const ProfileLayer *layer) {
     return layer->phase[REPORT_FORWARD].ops > 0 && strcmp(layer->path, "loss") != 0 &&
            strcmp(layer->path, "(model)") != 0;
@@ -183,7 +183,7 @@ static void write_layer(JsonWriter *json, const Profile *profile, int index) {
     uint64_t parameters = (uint64_t)layer->parameters;
     uint64_t flops = preset_count_layer(PRESET_TINYTORCH, profile, index).forward;
     double seconds = latency_median(&layer->phase[REPORT_FORWARD].latency) /
-                     (double)profile->accumulate; // of a batch
+                     (double)profile->accumulate; // per batch
     json_writer_begin_object(json);
     member_text(json, "name", layer->path);
     member_text(json, "layer_type", layer->type);

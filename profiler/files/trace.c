@@ -1,4 +1,4 @@
-// trace.c -- puts events in order, decides their tracks and arrows, and writes the file.
+// trace.c -- sorts events, chooses their tracks and arrows, and writes the file.
 // Not here: one event (trace_events.c), recording (timeline.c), escaping (json_writer.c).
 #include <inttypes.h>
 #include <math.h>
@@ -19,8 +19,8 @@ static bool can_be_written(const ProfileEvent *event) {
     return is_slice(event) || isfinite(event->value); // JSON has no NaN
 }
 
-// What began earlier, then what encloses. Of two with the same extent the outer one ended later;
-// moments keep their order, and a launch comes before what it launched.
+// Order: earlier begin first, then the enclosing one. Of two with equal extent the outer one ended
+// later; moments keep their order, and a launch comes before its work.
 static int compare_entries(const void *left, const void *right) {
     const TraceEntry *a = left, *b = right;
     if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
@@ -30,9 +30,9 @@ static int compare_entries(const void *left, const void *right) {
     return (a->event < b->event) == moment ? -1 : 1;
 }
 
-// False where a slice of the host's would cross the end of the one around it.
+// False if a host slice would cross the end of the one around it.
 static bool slices_nest(const Trace *trace) {
-    int64_t ends[TIMELINE_MOST_DEPTH + 1]; // of what is open: no more are recorded, and one step
+    int64_t ends[TIMELINE_MOST_DEPTH + 1]; // ends of open slices: recorded depth, and one step
     int depth = 0;
     for (int64_t i = 0; i < trace->count; i++) {
         const TraceEntry *entry = &trace->entries[i];
@@ -45,8 +45,8 @@ static bool slices_nest(const Trace *trace) {
     return true;
 }
 
-// The device was ready for an op before the host began to launch it, where it had nothing to do:
-// what it did began later.
+// An idle device is ready for an op before its launch begins: its work then starts no earlier than
+// the launch.
 static TraceEntry device_entry(const ProfileEvent *event, const EventTimes *times) {
     bool waited = times->begin < event->begin && event->begin < times->end;
     return (TraceEntry){.event = event,
@@ -87,7 +87,7 @@ static bool is_backward(const ProfileEvent *op) {
     return op->phase >= PHASE_BACKWARD && op->phase <= PHASE_BACKWARD_WEIGHT;
 }
 
-// last[site]: 1 + the index of its last forward op that no backward op has followed; 0: none.
+// last[site]: 1 + index of the site's last forward op not yet followed by a backward op; 0: none.
 static void find_arrows(Trace *trace, int64_t *last) {
     int64_t arrows = 0;
     for (int64_t i = 0; i < trace->count; i++) {
@@ -103,7 +103,7 @@ static void find_arrows(Trace *trace, int64_t *last) {
     }
 }
 
-// sides[event]: of its two entries, those that are written. Only a pair gets a number.
+// sides[event]: number of its two entries that are written. Only pairs get a number.
 static void find_correlations(Trace *trace, int64_t *sides) {
     const ProfileEvent *first = trace->timeline->events;
     for (int64_t i = 0; i < trace->count; i++) sides[trace->entries[i].event - first]++;
@@ -125,7 +125,7 @@ static Status arrange_arrows(Trace *trace) {
 }
 
 // ---- the file --------------------------------------------------------------------------------
-// HolisticTraceAnalysis reads lines up to the first with a rank in it, so that one comes first.
+// HolisticTraceAnalysis reads lines up to the first one with a rank, so that line comes first.
 static void write_head(Trace *trace, const TraceOptions *options) {
     const Timeline *timeline = trace->timeline;
     JsonWriter *json = trace->json;

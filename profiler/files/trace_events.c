@@ -1,5 +1,5 @@
-// trace_events.c -- one function for each kind of event in a trace, and the names of its tracks.
-// Names and categories of what a device did are those of PyTorch's traces, which other tools know.
+// trace_events.c -- writes each kind of event in a trace, and the names of its tracks. Device
+// events use the names and categories of PyTorch's traces, which other tools know.
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct Track {
 static const Track main_track = {HOST_PROCESS, MAIN_TRACK}, step_track = {HOST_PROCESS, STEP_TRACK},
                    stream_track = {DEVICE_PROCESS, STREAM_TRACK};
 
-// Opens a member of traceEvents. Each has a ts: speedscope refuses a file where one has none.
+// Opens a member of traceEvents. Each has a ts, because speedscope refuses files that lack one.
 static JsonWriter *begin_event(Trace *trace, const char *phase, const char *name, Track track,
                                int64_t begin) {
     JsonWriter *json = trace->json;
@@ -31,7 +31,7 @@ static JsonWriter *begin_arguments(JsonWriter *json) {
     return json;
 }
 
-static void end_event(JsonWriter *json) { // and its arguments
+static void end_event(JsonWriter *json) { // also ends its arguments
     json_writer_end_object(json);
     json_writer_end_object(json);
 }
@@ -53,7 +53,7 @@ static void write_place(Trace *trace, const ProfileEvent *event) {
     member_text(trace->json, "phase", phase_name((Phase)event->phase));
 }
 
-// A number that its launch has too. -1 is the host's for other tools: it is absent there.
+// Writes the stream, and the number shared with the launch. Tools take -1 as the host's stream.
 static void write_stream(JsonWriter *json, const TraceEntry *entry) {
     if (entry->on_device) {
         member_integer(json, "device", 0);
@@ -68,7 +68,7 @@ static void write_op(Trace *trace, const TraceEntry *entry) {
     JsonWriter *json =
         begin_slice(trace, entry, entry->on_device ? "kernel" : "cpu_op", event->op->name);
     write_place(trace, event);
-    bool known = op_is_counted(event->op, &(OpParams){0}); // unknown is never 0
+    bool known = op_is_counted(event->op, &(OpParams){0}); // an unknown cost is never 0
     if (timeline->costs && known && !entry->on_device) {
         OpCost cost = timeline->costs[event - timeline->events];
         member_count(json, "flops", 2 * cost.macs);
@@ -93,7 +93,7 @@ static void write_copy(Trace *trace, const TraceEntry *entry) {
 }
 
 static void write_site(Trace *trace, const TraceEntry *entry) {
-    static const Site unknown = {.name = "", .type = "layer"}; // of another context
+    static const Site unknown = {.name = "", .type = "layer"}; // site of another context
     const ProfileEvent *event = entry->event;
     bool known = event->site >= 0 && event->site < trace->context->n_sites;
     const Site *site = known ? &trace->context->sites[event->site] : &unknown;
@@ -128,8 +128,8 @@ static void write_memory(Trace *trace, const TraceEntry *entry) {
     end_event(json);
 }
 
-// An end of an arrow lies in the slice that was written last: its beginning is inside whatever
-// the slice's length, and is where HolisticTraceAnalysis looks for it.
+// An arrow's end lies at the beginning of the slice written last: that is inside a slice of any
+// length, and where HolisticTraceAnalysis looks for it.
 static void write_arrow(Trace *trace, const TraceEntry *entry, const char *kind, bool from,
                         int64_t number) {
     Track track = entry->on_device ? stream_track : main_track;
@@ -140,8 +140,8 @@ static void write_arrow(Trace *trace, const TraceEntry *entry, const char *kind,
     json_writer_end_object(json);
 }
 
-// Within the host's slice, the launch that it was for the device: tools that look for what starts a
-// device's work look for these names.
+// Writes the launch inside the host's slice, with the names that other tools expect for the start
+// of device work.
 static void write_launch(Trace *trace, const TraceEntry *entry) {
     bool copy = entry->event->kind == EVENT_COPY;
     JsonWriter *json =

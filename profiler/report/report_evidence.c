@@ -94,8 +94,7 @@ static void print_overhead(const Profile *profile, FILE *file) {
 }
 
 static void print_passes(const Profile *profile, FILE *file) {
-    double step = profile->totals[REPORT_STEP].latency.statistics.mean; // the mean, as for
-                                                                        // processor time
+    double step = profile->totals[REPORT_STEP].latency.statistics.mean; // mean, as CPU time
     print_overhead(profile, file);
     if (profile->has_device_times)
         fprintf(file, "layers have the device's own time, its queue held back; the step has the "

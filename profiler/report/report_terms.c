@@ -6,8 +6,6 @@
 #include "profiler/base/flow.h"
 #include "profiler/report/report_table.h"
 
-// "700 us at best + 52.0 us slower kernels + 12.0 us threads + 31.0 us not explained (4%)", without
-// what is under half a percent.
 void report_terms(const TimeTerms *terms, double seconds, FILE *file) {
     const struct {
         double seconds;

@@ -1,4 +1,4 @@
-// profiler_call.c -- what one call of a function took: time, memory, and the ops that it ran.
+// profiler_call.c -- measures one call of a function: time, memory, and the ops that it ran.
 #include "profiler/base/system.h"
 #include "profiler/session/profiler.h"
 #include "tensor/clock.h"
@@ -11,7 +11,7 @@ typedef struct Watch {
 
 static void op_end(Observer *observer, const OpCall *op) {
     ProfilerCall *call = ((Watch *)observer)->call;
-    if (error_pending()) return; // it did not run
+    if (error_pending()) return; // the op did not run
     call->ops++;
     if (!op_is_counted(op->op, &op->params)) call->uncounted++;
     cost_add(&call->cost, op_cost(op));
@@ -23,7 +23,7 @@ static MemoryUse above(const MemoryUse *use, const MemoryUse *before) {
     return more;
 }
 
-// The ledger's peak is also for whoever reset it before: theirs is the higher of the two.
+// Restores an earlier, higher peak of the ledger for whoever reset it before.
 static void keep_peak(Ledger *ledger, const Ledger *before) {
     if (ledger->peak.total >= before->peak.total) return;
     ledger->peak = before->peak;
@@ -40,7 +40,7 @@ Status profiler_call(void (*function)(void *argument), void *argument, ProfilerC
     Watch watch = {.observer = {.op_end = op_end}, .call = call};
     Context *context = context_current();
     Device *device = context->device;
-    if (!context->ledger) context->ledger = ledger_new(); // as the first tensor would
+    if (!context->ledger) context->ledger = ledger_new(); // as for the first tensor
     Ledger *ledger = context->ledger;
     if (!ledger) return error_status();
     device_synchronize(device);

@@ -13,12 +13,12 @@ enum { NAME_WIDTH = 16 };
 
 typedef struct Sheet {
     const Machine *machine; // NULL: no verdicts
-    const char *unit;       // of time; one, so that a column can be added up by eye
-    double seconds;         // of the whole
-    bool device;            // there is a device with a time of its own
+    const char *unit;       // one unit of time, so that columns can be summed by eye
+    double seconds;         // total seconds
+    bool device;            // some rows have device time
 } Sheet;
 
-// Of backward, what it is for.
+// Suffixes of names by phase; those of backward tell its purpose.
 static const char *const suffixes[PHASE_COUNT] = {"", " bwd", " dX", " dW", " again", " opt"};
 
 // "matmul dW"
@@ -39,12 +39,12 @@ static Text cell_intensity(const ProfilerRow *row) {
     return text;
 }
 
-// What a kernel declares is the user's, so that a fraction of the roof may be anything.
+// Users declare their kernels' costs, so a fraction of the roof may have any value.
 static Text cell_roof(const Roofline *roofline) {
     return roofline->roof_fraction < 10.0 ? text_percent(roofline->roof_fraction) : (Text){">10x"};
 }
 
-// In all; on a device with a time of its own, that.
+// Total time, or device time if there is any.
 static Text cell_time(const Sheet *sheet, const ProfilerRow *row) {
     bool none = sheet->device && row->device_seconds == 0.0;
     double seconds = sheet->device ? row->device_seconds : row->seconds;
@@ -86,7 +86,7 @@ static void print_table(const Sheet *sheet, const ProfilerSummary *summary, FILE
     add_sum(&table, sheet, "recorded", summary->seconds);
 }
 
-// Why the verdict on what took most: the others follow from their columns likewise.
+// Prints the evidence for the row with most time; other rows' columns tell theirs.
 static void print_evidence(const Sheet *sheet, const ProfilerSummary *summary, FILE *file) {
     const ProfilerRow *row = summary->rows, *end = row + summary->n_rows;
     while (row < end && !row->roofline.judged) row++;

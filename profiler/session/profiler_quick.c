@@ -1,4 +1,4 @@
-// profiler_quick.c -- one call for one answer: counts, memory, latency, whole profiles.
+// profiler_quick.c -- functions that answer one question: counts, memory, latency, whole profiles.
 #include "profiler/measure/profile_parts.h"
 #include "profiler/report/report.h"
 #include "profiler/session/profiler.h"
@@ -39,7 +39,7 @@ static Status record_forward(Layer *layer, Shape shape, DType dtype, OpCost *cos
     return status;
 }
 
-// One forward, dry, in the mode that the layer is in.
+// Counts one forward by a dry run, in the layer's current mode.
 static Status count_forward(Layer *layer, Shape shape, DType dtype, OpCost *cost) {
     *cost = (OpCost){0};
     Context *context = dry_run_begin(layer);
@@ -108,7 +108,7 @@ static double seconds_of(Layer *layer, Tensor *x, int64_t calls) {
     return 1e-9 * (double)(clock_nanoseconds() - start);
 }
 
-// A sample that is too short is taken again with twice the calls.
+// Repeats a sample that is too short with twice the calls.
 static Status take_samples(Layer *layer, Tensor *x, int64_t iterations, Latency *latency) {
     int64_t calls = 1;
     while (latency->count < iterations) {
@@ -165,11 +165,11 @@ static Status profile_judged(ProfileFunction function, const char *who, Layer *l
     if (!x) return error_status();
     ProfileOptions options = profile_defaults();
     Machine machine;
-    if (x->device->has_data) { // else nothing runs to be held against ceilings
+    if (x->device->has_data) { // otherwise nothing runs, and no ceilings are needed
         bool fresh;
         char kept_in[512];
         Device *before = context_current()->device;
-        context_set_device(x->device); // whose ceilings they are
+        context_set_device(x->device); // device of the ceilings
         status = machine_obtain(&(MachineRequest){0}, &machine, &fresh, kept_in);
         context_set_device(before);
         if (status) return status;

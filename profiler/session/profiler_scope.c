@@ -1,5 +1,5 @@
-// profiler_scope.c -- what PROFILE_SCOPE and PROFILE_KERNEL do: a call site and an op of the
-// user's, announced to whoever observes. Without observers they do nothing.
+// profiler_scope.c -- implements PROFILE_SCOPE and PROFILE_KERNEL: a user's call site and op,
+// announced to observers. Without observers they do nothing.
 #include "profiler/session/profiler.h"
 #include "tensor/given.h"
 
@@ -7,7 +7,7 @@ ProfileScope profile_scope_begin(const char *name) {
     ProfileScope scope = {.once = true};
     if (!context_current()->observers || !name) return scope;
     scope.entered = true;
-    scope.previous = site_enter(0, name, "scope"); // the name is all that scopes differ by
+    scope.previous = site_enter(0, name, "scope"); // scopes differ only by name
     return scope;
 }
 
@@ -32,7 +32,7 @@ static bool countable(const Op *op, uint64_t flops, uint64_t bytes) {
     return false;
 }
 
-// The user's code runs whatever is pending, as it would without the macro: it is not ours to skip.
+// The user's code runs even with an error pending, as it would without the macro.
 ProfileKernel profile_kernel_begin(const Op *op, uint64_t flops, uint64_t bytes) {
     Context *context = context_current();
     ProfileKernel kernel = {.once = context->device->has_data};

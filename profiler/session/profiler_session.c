@@ -1,5 +1,5 @@
-// profiler_session.c -- a session: a timeline and when it records; a user's own figures and hooks.
-// Not here: the macros (profiler_scope.c), or what was seen (profiler_summary.c).
+// profiler_session.c -- a session: a timeline and its recording times; users' counters and hooks.
+// Not here: the macros (profiler_scope.c), or the results (profiler_summary.c).
 #include <string.h>
 
 #include "profiler/files/trace.h"
@@ -14,7 +14,7 @@ ProfilerOptions profiler_defaults(void) {
 
 // ---- made and freed --------------------------------------------------------------------------
 static Status check_options(const ProfilerOptions *options) {
-    const int64_t most = INT64_MAX / 4; // so that a cycle's sum does not overflow
+    const int64_t most = INT64_MAX / 4; // avoids overflow of a cycle's sum
     const ProfilerSchedule *s = &options->schedule;
     const int64_t steps[] = {s->skip,   s->wait,   s->warmup,
                              s->active, s->repeat, options->every_epochs};
@@ -52,10 +52,10 @@ Profiler *profiler_new(ProfilerOptions options) {
     return NULL;
 }
 
-// In the context that it observes, whichever is current.
+// Calls a function in the observed context, whichever is current.
 static Status call_there(Profiler *profiler, Status (*function)(Timeline *timeline)) {
     Context *current = context_current();
-    if (!profiler->reader.context) return STATUS_OK; // it is gone, and its observers with it
+    if (!profiler->reader.context) return STATUS_OK; // the context and its observers are gone
     context_tls = profiler->reader.context;
     Status status = function(&profiler->timeline);
     context_tls = current;
@@ -67,7 +67,7 @@ static Status add_live(Timeline *timeline) {
     return STATUS_OK;
 }
 
-// Adds or removes the observer. Who cannot be started does not observe.
+// Adds or removes the observer. If the start fails, it does not observe.
 static Status observe(Profiler *profiler, bool wanted) {
     if (profiler->observing == wanted) return STATUS_OK;
     Status status = call_there(profiler, wanted ? timeline_start : timeline_stop);
@@ -103,13 +103,13 @@ static Status begin_step(Profiler *profiler, int64_t now) {
     profiler->count = profiler->timeline.count;
     profiler->dropped = profiler->timeline.dropped;
     Status status = observe(profiler, profiler->fate != STEP_UNSEEN);
-    // What told of live bytes was thrown away with the warm-up.
+    // The events with live bytes were discarded with the warm-up.
     if (forgot && profiler->fate == STEP_KEPT) call_there(profiler, add_live);
     return status;
 }
 
-// What was seen of the step is kept, or was for warming up and is forgotten. The moment at which
-// the next one begins: forgetting is no step's.
+// Keeps the step's events, or discards them after a warm-up step. Returns the next step's
+// beginning: discarding belongs to no step.
 static int64_t end_step(Profiler *profiler, int64_t now) {
     if (profiler->fate == STEP_KEPT) profiler->recorded_nanoseconds += now - profiler->begin;
     if (profiler->fate != STEP_WARMUP) return now;
@@ -133,7 +133,7 @@ void profiler_step(Profiler *profiler) {
     begin_step(profiler, next);
 }
 
-// What has run of the step that began is an evaluation, or nothing, and no step.
+// Ends an epoch. The events since the last step are an evaluation, or nothing, and no step.
 void profiler_epoch(Profiler *profiler) {
     if (!profiler || !profiler->started || profiler->every_epochs == 0) return;
     int64_t next = end_step(profiler, clock_nanoseconds());

@@ -1,8 +1,8 @@
-// profiler_summary.c -- the events of a session added up: a row per op and phase of each call site,
-// and per call site. Not here: the table (profiler_print.c).
+// profiler_summary.c -- sums the events of a session: a row per op and phase of each call site, and
+// per call site. Not here: the table (profiler_print.c).
 //
-// Where steps were kept, time is what passed in them: an event that goes on beyond (a scope around
-// the loop) counts with what of it lies in kept steps, and so does all that is nested in it.
+// If steps were kept, only time within them counts: an event that extends beyond (a scope around
+// the loop) counts with its part in kept steps, and so do all events nested in it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 #include "tensor/memory.h"
 
 typedef struct KeptStep {
-    int64_t begin, end, before; // before: kept nanoseconds until its beginning
+    int64_t begin, end, before; // before: kept nanoseconds before it
 } KeptStep;
 
-typedef struct Spent { // by ops, in all
+typedef struct Spent { // totals over ops
     OpCost cost;
     Traffic traffic;
 } Spent;
@@ -28,13 +28,13 @@ typedef struct Group { // events of one kind, in nanoseconds
 
 typedef struct Gathering {
     const Timeline *timeline;
-    const OpTraffic *traffic; // beside its events; NULL: without ceilings
-    KeptStep *steps;          // in the order of time; none: everything counts whole
+    const OpTraffic *traffic; // parallel to its events; NULL: without ceilings
+    KeptStep *steps;          // in order of time; none: everything counts whole
     int64_t n_steps;
     Group *groups;
     int n_groups, capacity;
-    int next;     // where the search begins: steps repeat, so it is there as a rule
-    int64_t self; // of all groups
+    int next;     // start of the search: steps repeat, so it usually matches
+    int64_t self; // sum over all groups
 } Gathering;
 
 // ---- kept time -------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ static Status take_steps(Gathering *g) {
 // Kept nanoseconds before `time`.
 static int64_t kept_before(const Gathering *g, int64_t time) {
     if (g->n_steps == 0) return time;
-    int64_t low = 0, high = g->n_steps; // steps below `low` begin before it, from `high` on after
+    int64_t low = 0, high = g->n_steps; // steps below `low` begin earlier, from `high` on later
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (g->steps[middle].begin < time)
@@ -105,15 +105,15 @@ static Group *group_of(Gathering *g, const ProfileEvent *event) {
     return group;
 }
 
-// By the op of an event.
+// Adds the cost of an event's op.
 static void spend(const Gathering *g, int64_t at, Spent *to) {
     const OpCost *cost = &g->timeline->costs[at];
     cost_add(&to->cost, *cost);
     if (g->traffic) traffic_add_op(&to->traffic, &g->traffic[at], cost);
 }
 
-// What ran inside the event at `outer`: kept time of what is nested in it, and, of a call site, the
-// cost of its own ops. Backwards an event comes before those nested in it, which end after `from`.
+// Returns the kept time of events nested in the event at `outer`, and adds a call site's own ops to
+// *own. Going backwards, an event comes before its nested ones, which end after `from`.
 static int64_t look_inside(const Gathering *g, int64_t outer, Spent *own) {
     const ProfileEvent *events = g->timeline->events, *around = &events[outer];
     int64_t nested = 0, from = around->end;
@@ -206,7 +206,7 @@ static void judge(const Machine *machine, ProfilerRow *row) {
     row->roofline = roofline_judge(machine, &input);
 }
 
-// Two call sites may have one path: a model that was made again.
+// Merges call sites with one path, as after a model is rebuilt.
 static Status make_rows(const Gathering *g, const Context *context, ProfilerSummary *summary) {
     ProfilerRow *rows = memory_new((size_t)g->n_groups * sizeof(ProfilerRow));
     if (!rows) return STATUS_OUT_OF_MEMORY;
@@ -227,7 +227,7 @@ static Status make_rows(const Gathering *g, const Context *context, ProfilerSumm
 }
 
 // ---- the whole -------------------------------------------------------------------------------
-// Without steps: from start to stop, or to now.
+// Without steps: from start to stop, or until now.
 static int64_t recorded_nanoseconds(const Profiler *profiler) {
     bool runs = profiler->started && profiler->fate == STEP_KEPT;
     return profiler->recorded_nanoseconds + (runs ? clock_nanoseconds() - profiler->begin : 0);
@@ -274,7 +274,7 @@ Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *ro
         const ProfilerRow *one = &summary.rows[i];
         bool found =
             one->kind == EVENT_SITE && one->phase == PHASE_FORWARD && strcmp(one->path, path) == 0;
-        if (found && one->seconds > row->seconds) *row = *one; // of nested ones the outer
+        if (found && one->seconds > row->seconds) *row = *one; // if nested, the outer one
     }
     profiler_summary_free(&summary);
     return status;
