@@ -66,7 +66,7 @@ void json_rank(JsonWriter *json, const Profile *profile) {
 
 void json_advice(JsonWriter *json, const Profile *profile) {
     Advice advice[ADVICE_MOST];
-    bool noise = profile_is_noise(profile); // as in the report, which then gives no advice
+    bool noise = profile_is_noise(profile); // like the report, which then gives no advice
     int n = noise ? 0 : advice_find(profile, advice);
     json_writer_begin_array(json_writer_key(json, "advice"));
     for (int i = 0; i < n; i++) write_advice(json, &advice[i]);

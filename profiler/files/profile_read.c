@@ -129,7 +129,7 @@ static Status read_phase(Reader *reader, json_t *from, ProfilePhase *phase) {
         if (read_count(reader, from, counts[i].key, &count)) return error_status();
         *counts[i].count = (uint64_t)count;
     }
-    phase->ops = 1; // it happened
+    phase->ops = 1; // the phase happened
     return read_latency(reader, json_object_get(from, "latency"), &phase->latency);
 }
 

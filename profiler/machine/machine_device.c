@@ -18,7 +18,7 @@ enum {
     MEMORY_CACHES = 16, // a working set this many times the cache does not profit from it
     COPY_BYTES = 32 << 20,
     COLUMNS = 4096,
-    OPERANDS = 3, // of an add: two read, one written
+    OPERANDS = 3, // operands of an add: two read, one written
 };
 
 typedef struct Card {

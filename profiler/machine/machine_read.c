@@ -35,7 +35,7 @@ static json_t *member(json_t *object, const char *key) {
 
 static Status read_rate(const Reader *reader, json_t *object, const char *key, double *rate) {
     json_t *value = member(object, key);
-    *rate = json_number_value(value); // 0 where it is none
+    *rate = json_number_value(value); // 0 if it is missing or mistyped
     if (*rate >= 1.0 && *rate <= most_per_second) return STATUS_OK;
     return refuse(reader, key, "a number per second, from 1 to 1e24");
 }
@@ -55,7 +55,7 @@ static Status read_seconds(const Reader *reader, json_t *object, const char *key
 
 static Status read_bytes(const Reader *reader, json_t *object, const char *key, int64_t *bytes) {
     json_t *value = member(object, key);
-    *bytes = json_integer_value(value); // 0 where it is none
+    *bytes = json_integer_value(value); // 0 if it is missing or mistyped
     if (!value || *bytes > 0) return STATUS_OK;
     return refuse(reader, key, "a whole number above 0");
 }
@@ -137,7 +137,7 @@ static Status read_level(Reader *reader, json_t *array, int index, Machine *mach
 
 static Status read_levels(Reader *reader, json_t *object, Machine *machine) {
     json_t *array = json_object_get(object, "levels");
-    size_t count = json_array_size(array); // 0 where it is none
+    size_t count = json_array_size(array); // 0 if it is missing or mistyped
     if (count < 1 || count > MACHINE_MAX_LEVELS)
         return refuse(reader, "levels", "an array of 1 to 5 levels");
     machine->n_levels = (int)count;
@@ -168,7 +168,7 @@ static Status read_header(const Reader *reader, json_t *object, Machine *machine
     if (!status)
         status = read_text(reader, object, "device", machine->device, sizeof machine->device);
     json_t *threads = member(object, "threads");
-    json_int_t count = json_integer_value(threads); // 0 where it is none
+    json_int_t count = json_integer_value(threads); // 0 if it is missing or mistyped
     if (!status && threads && (count < 1 || count > MOST_THREADS))
         status = refuse(reader, "threads", "a whole number from 1 to 65536");
     machine->threads = (int)count;

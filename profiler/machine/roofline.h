@@ -22,8 +22,8 @@ typedef enum Bound {
 const char *bound_name(Bound bound); // "memory"; "-" for BOUND_COUNT
 
 enum {
-    ROOFLINE_NEAR_PERCENT = 125, // of the second figure: up to here the bound is between both
-    ROOFLINE_PAST_PERCENT = 110, // of the roof: above it a time is past it, which no bound allows
+    ROOFLINE_NEAR_PERCENT = 125, // percent of the second figure: up to it the bound is between both
+    ROOFLINE_PAST_PERCENT = 110, // percent: a time with a larger roof fraction is past its roof
 };
 
 typedef struct RooflineInput {

@@ -51,7 +51,7 @@ const char *report_phase_name(ReportPhase phase); // "backward_input"
 typedef struct ProfileLayer { // a call site, without nested sites
     char path[96];            // "fc1", "(model)", "loss"
     char type[32];            // "Linear"
-    Shape input, output;      // of its first and last forward op; ndim -1: no forward
+    Shape input, output;      // shapes of its first and last forward op; ndim -1: no forward
     int64_t parameters;       // each at the first layer that holds it; the sum is the model's
     int64_t saved_bytes;
     ProfilePhase phase[REPORT_COUNT];
@@ -228,9 +228,9 @@ typedef struct ProfileOptions {
     LossFunction loss;      // loss for training; NULL: loss_cross_entropy
     const char *unit;       // unit of a step's rate, "images"; NULL: "samples"
     int64_t units;          // units in a step; 0: the batch's samples
-    const Machine *machine; // for verdicts; NULL: none. Ceilings measured here are checked again
-                            // before and after (machine_look), unless
-    bool ceilings_stay;     // they are to stay unchanged
+    const Machine *machine; // for verdicts; NULL: none. Measured ceilings are measured again before
+                            // and after the profile (machine_look)
+    bool ceilings_stay;     // no machine_look: the ceilings stay unchanged
     int64_t accumulate;     // for training: batches of x in a step, each loss divided by their
                             // number (FitOptions.accumulate); 0: 1; at most PROFILE_MOST_BATCHES
     int64_t budget;         // budget in bytes for a step's peak, for the report; 0: none

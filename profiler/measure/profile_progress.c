@@ -65,7 +65,7 @@ static void expect(const Work *work, const ProfileOptions *o, const StepTimes *s
             : limited(forward, warmup + fewest, warmup + most, 0.5 * o->seconds);
     seconds[STAGE_WAITS] =
         o->loader ? limited(step->total, fewest, PROFILE_MOST_WAITS, 0.25 * o->seconds) : 0.0;
-    seconds[STAGE_PROBES] = kernels ? 0.2 * o->seconds : 0.0; // about
+    seconds[STAGE_PROBES] = kernels ? 0.2 * o->seconds : 0.0; // a rough estimate
 }
 
 // Reports progress: in `stage`, the fraction `done` of it; `ahead`: seconds before all stages.

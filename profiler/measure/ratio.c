@@ -55,7 +55,7 @@ static int64_t rank_exact(int64_t n, int64_t m, double tail, double *below) {
 
 static double normal_below(double z) { return 0.5 * erfc(-z * M_SQRT1_2); }
 
-// The same rank by the normal approximation.
+// Finds the rank by the normal approximation.
 static int64_t rank_of_many(double middle, double deviation, double tail, double *below) {
     int64_t least = 1, most = (int64_t)middle + 1; // the answer lies in [least, most)
     while (most - least > 1) {

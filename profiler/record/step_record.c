@@ -31,7 +31,7 @@ static void describe(OpRecord *record, const OpCall *call) {
 static void keep_op(Observer *observer, const OpCall *call) {
     StepRecord *record = (StepRecord *)observer;
     const Context *context = context_current();
-    if (context->error.status) return; // it failed
+    if (context->error.status) return; // the op failed
     OpRecord one = {.site = context->site, .phase = context->phase, .cost = op_cost(call)};
     Status status = STATUS_OK;
     if (record->reuse && !(call->op->flags & OP_VIEW))

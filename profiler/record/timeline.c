@@ -1,5 +1,5 @@
-// timeline.c -- two clock readings and one store per event, on a stack of open events. Not here:
-// device times (timeline_device.c), or the traffic of ops (timeline_traffic.c).
+// timeline.c -- two clock readings and one store per event. Not here: a device's own time
+// (timeline_device.c), or the traffic of ops (timeline_traffic.c).
 #include "profiler/record/timeline_parts.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tensor/memory.h"
 #include "tensor/pool.h"
 
-// An event ends in the innermost open one, so a stack of beginnings is all that is open.
+// An event ends in the innermost open one, so the open events form a stack of begins.
 static void begin(Timeline *timeline) {
     int at = timeline->depth++;
     if (at >= TIMELINE_MOST_DEPTH) return;

@@ -18,7 +18,7 @@ typedef struct MemoryPoint { // the highest moment during an op
 } MemoryPoint;
 
 typedef struct MemoryShare { // a part of the peak
-    int layer;               // of Profile.layers; -1: resident, or requested outside all ops
+    int layer;               // layer of the profile; -1: resident, or requested outside ops
     bool resident;           // live before the step: its requester and phase are unknown
     MemoryCategory category;
     Phase phase; // phase of the request; resident: PHASE_FORWARD
