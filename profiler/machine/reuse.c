@@ -9,8 +9,7 @@
 
 enum {
     REUSE_BLOCKS = 1 << 14,
-    REUSE_SLOTS = 2 * REUSE_BLOCKS,                      // slots of the hash table: at most half
-                                                         // are full
+    REUSE_SLOTS = 2 * REUSE_BLOCKS,                      // hash table slots, at most half full
     MOST_CACHES = TEAM_COUNT * (MACHINE_MAX_LEVELS - 1), // the last level holds everything
     NONE = -1,
 };
