@@ -165,8 +165,8 @@ static bool look_at_object(Work *work) {
     return well;
 }
 
-// Of the object only the wanted functions are seen, so that no name in it clashes with another; and
-// what tells time or takes memory is the laboratory's.
+// Hides all but the wanted functions of the object, so that no name in it clashes with another, and
+// replaces functions that tell time or take memory by the laboratory's.
 static bool close_object(Work *work) {
     char keep[EXERCISE_FUNCTIONS][FUNCTION_NAME + 24], redirect[32][2 * BUILD_NAME];
     char name[FUNCTION_NAME];

@@ -131,7 +131,7 @@ static Status start(const ConfineOrder *order, Confined *run, Entry *entry) {
                 make_pair(false, &run->failed, &entry->failed) &&
                 (!order->hear || make_pair(true, &run->channel, &entry->channel));
     if (!made) return machine_failed("descriptors");
-    // What runs as our own user must not be able to look into us, where there are right answers.
+    // Programs of our own user must not read this process's memory: it holds the right answers.
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     run->pid = _Fork();
     if (run->pid == 0) entry_exec(entry);
@@ -221,7 +221,7 @@ static ConfineEnd judge(const Confined *run, int *code) {
     if (run->flooded) return CONFINE_FLOODED;
     if (run->unheard) return CONFINE_UNHEARD;
     if (run->timed_out) *code = 0;
-    // Who has nearly used up what it may compute did not wait for a processor alone.
+    // A program that used three quarters of its processor time did not only wait for a processor.
     bool worked =
         !(run->layers & LAYER_BUBBLEWRAP) && cpu_seconds(run) >= 0.75 * run->limits.cpu_seconds;
     if (run->timed_out) return run->starved && !worked ? CONFINE_MACHINE : CONFINE_TIMED_OUT;

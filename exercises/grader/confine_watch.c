@@ -58,8 +58,8 @@ bool confine_say(Confined *run, const void *bytes, size_t count) {
 }
 
 // ---- called off --------------------------------------------------------------------------------
-// What a signal handler needs is static. A handler, and no mask: a BLAS has threads that would take
-// the signal.
+// The data of the signal handler, which must be static. Signals are handled, not masked, because a
+// BLAS has threads that would receive them.
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDINGS = sizeof endings / sizeof endings[0] };
 static volatile sig_atomic_t called_off; // the signal that has come; 0: none

@@ -56,7 +56,7 @@ static const ExpectedValue *next_expected(const CaseRun *run, Reply *reply) {
     return reply->n_values < run->n_values ? &run->values[reply->n_values] : NULL;
 }
 
-// Of a failure, no values are known that could be compared; the record is.
+// A value is judged only after a success: for a failure no right values are known, only the record.
 static bool hear_value(Dialogue *self, const WorkerFrame *frame) {
     const CaseRun *run = &self->runs[self->run];
     Reply *reply = &self->reply;

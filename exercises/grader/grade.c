@@ -240,7 +240,7 @@ static int count_cores(void) {
     return cores < 1 ? 1 : cores > MOST_AT_ONCE ? MOST_AT_ONCE : cores;
 }
 
-// What keeps strangers' code from files and system calls is there, or need not be.
+// Verifies that this machine can keep strangers' code from files and system calls, where it must.
 static Status check_confinement(const GradeOptions *options, Grading *grading) {
     grading->without = options->without;
     if (options->disposable && !confine_is_safe(confine_layers_but(options->without)))

@@ -153,7 +153,7 @@ static bool machine_works(Grading *grading, const CaseRun *run) {
 }
 
 // ---- the end of a process ----------------------------------------------------------------------
-// What AddressSanitizer says of it: its name of the error.
+// Ends the case with AddressSanitizer's name for the error, if the output has one.
 static bool sanitizer_ended(CaseResult *result, const char *output) {
     const char *mark = "AddressSanitizer: ", *found = output ? strstr(output, mark) : NULL;
     if (!found) return false;

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Of a compiler: headers, libraries, its own parts. What is not there is left out.
+// Paths for a compiler: headers, libraries, its own parts. Paths that do not exist are left out.
 static const char *const for_compiler[] = {
     "/usr/include", "/usr/local/include", "/usr/bin", "/bin",
     "/usr/lib",     "/usr/lib64",         "/lib",     "/lib64",

@@ -115,7 +115,7 @@ static bool is_any_of(const char *const *lists, size_t count, const char *name) 
     return false;
 }
 
-// What headers make of a call: __printf_chk, __isoc99_sscanf, __isoc23_strtol.
+// Undoes what headers make of a function's name: __printf_chk, __isoc99_sscanf, __isoc23_strtol.
 static const char *plain_name(const char *name, char plain[128]) {
     static const char *const prefixes[] = {"__isoc99_", "__isoc23_", "__builtin_"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)

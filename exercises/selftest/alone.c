@@ -164,7 +164,7 @@ static const char *try_all(void) {
     return found;
 }
 
-// What the new folders hide is not to be what is tested.
+// The new folders must not hide the folder that is tested.
 static const char *look_for_here(void) {
     char path[600];
     struct stat named, here;

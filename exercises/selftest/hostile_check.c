@@ -75,7 +75,8 @@ static bool is_clean(const char *text) {
     return true;
 }
 
-// What anybody will read of a case. (A compiler quotes the file itself, with its LEAKED.)
+// A text of a case that somebody will read must show no secret. LEAKED counts only where the
+// program printed it, because a compiler quotes the submitted file, which holds that word.
 static void look_for_secret(const char *text, bool printed, Finding *finding) {
     if (text && (strstr(text, secret_word) || (printed && strstr(text, "LEAKED"))))
         finding_fail(finding, "it shows what it should not see: %.200s", text);

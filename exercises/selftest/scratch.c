@@ -25,7 +25,7 @@ Status scratch_new(Scratch *scratch) {
                      strerror(errno));
 }
 
-// What was written there is plain files: opened as a folder and emptied, never followed.
+// The folder holds plain files only: it is opened as a folder and emptied, and no link is followed.
 void scratch_remove(Scratch *scratch) {
     int opened = scratch->folder[0] == '\0'
                      ? -1
@@ -87,7 +87,7 @@ static Status add_by_hand(const Scratch *scratch, const Exercise *exercise, Draw
     return status;
 }
 
-// What cases need beside it lies with the solution.
+// Copies the files that the exercise's cases need; they lie beside the solution.
 static Status add_beside(const Scratch *scratch, const Exercise *exercise) {
     Status status = STATUS_OK;
     for (int i = 0; i < exercise->n_cases && status == STATUS_OK; i++) {

@@ -10,7 +10,7 @@
 
 static const char begins[] = "== ", follows[] = "\n== ";
 
-// Of "loop: never ends [timed_out]", without what comes before the name.
+// Reads a heading such as "loop: never ends [timed_out]", from the name on.
 static void read_heading(const char *line, size_t length, Section *section) {
     const char *end = line + length, *open = memchr(line, '[', length);
     size_t name = strcspn(line, ": [\n");

@@ -27,7 +27,7 @@ static const Op cube = {
     .row = cube_row,
     .backward = cube_backward,
     .saves = cube_saves,
-    // What the profiler knows: the formula, 2 FLOP for each output element, and that x is kept.
+    // The profiler knows from this: the formula, 2 FLOP per output element, and that x is kept.
     .story = STORY(.formula = "y = x x x", .out = "y", .in = {"x"},
                    .elementwise = {PER_OUTPUT, .each = 2}, .keeps = KEEP_X)};
 

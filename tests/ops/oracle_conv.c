@@ -105,7 +105,7 @@ static bool conv2d_backward_input(OracleCall *call) {
     return true;
 }
 
-// The same sums as conv2d's gradient of x, plus a bias.
+// Sums as in conv2d's gradient of x, plus a bias.
 static bool conv_transpose2d(OracleCall *call) {
     OracleTensor *x = &call->in[0], *weight = &call->in[1], *bias = &call->in[2];
     OracleTensor *y = &call->out[0];

@@ -84,7 +84,7 @@ START_TEST(a_failure_reads_as_the_page_for_students_says) {
 }
 END_TEST
 
-// Of several functions in a file, the screen names the one that the case calls.
+// If a file has several functions, the screen names the one that the case calls.
 START_TEST(the_function_that_failed_is_named) {
     Sample s;
     sample_fill(&s);
