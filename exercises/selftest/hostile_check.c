@@ -75,8 +75,7 @@ static bool is_clean(const char *text) {
     return true;
 }
 
-// A text of a case that somebody will read must show no secret. LEAKED counts only where the
-// program printed it, because a compiler quotes the submitted file, which holds that word.
+// Fails on a text that shows a secret. A compiler may quote the file, and with it LEAKED.
 static void look_for_secret(const char *text, bool printed, Finding *finding) {
     if (text && (strstr(text, secret_word) || (printed && strstr(text, "LEAKED"))))
         finding_fail(finding, "it shows what it should not see: %.200s", text);
