@@ -1,5 +1,5 @@
-// test_system.c -- the system's processor times, checked against a bound that holds on every
-// machine, however busy: no window has more than all threads could use.
+// test_system.c -- the system's processor times, checked against bounds that hold on every machine,
+// however busy: but for a few windows, none has more than all threads could use.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -12,23 +12,29 @@ static void *spin(void *stop) {
     return NULL;
 }
 
-// Windows shorter than a tick, while the other thread runs without a pause.
+// Windows shorter than a tick, while the other thread runs without a pause. If this thread loses
+// its processor in the middle of a reading, that reading misses what the other one does until then,
+// and one window has it in excess. Readings that are a tick late give every tick's window an
+// excess.
+enum { WINDOWS = 1000, MOST_CAUGHT = 8 };
+
 START_TEST(no_window_has_more_than_its_threads) {
     pthread_t thread;
     atomic_bool stop = false;
     ck_assert_int_eq(pthread_create(&thread, NULL, spin, &stop), 0);
-    double own = system_thread_seconds(), all = system_processor_seconds(), most = 0.0;
-    for (int i = 0; i < 400; i++) {
+    double own = system_thread_seconds(), all = system_processor_seconds();
+    int over = 0;
+    for (int i = 0; i < WINDOWS; i++) {
         double from = clock_seconds(), before = system_processor_seconds();
         while (clock_seconds() - from < 3e-4) continue;
         double passed = system_processor_seconds() - before, around = clock_seconds() - from;
-        most = passed / around > most ? passed / around : most;
+        over += passed > 2.001 * around;
     }
     own = system_thread_seconds() - own;
     all = system_processor_seconds() - all;
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
-    ck_assert_msg(most <= 2.001, "%g of 2 threads", most);
+    ck_assert_msg(over <= MOST_CAUGHT, "%d windows have more than 2 threads can use", over);
     ck_assert_msg(all >= own, "%g s of all, %g s of one of them", all, own);
 }
 END_TEST
