@@ -1,5 +1,5 @@
 // tasks.c -- runs tasks, each in a process of its own, as many at a time as there are cores.
-// Whatever outlives the grader that started it becomes a child of this process, and is counted.
+// A process that outlives its grader becomes a child of this process, and is counted.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -105,8 +105,8 @@ bool advice_larger_batch(const Profile *profile, double step, Advice *advice) {
     return true;
 }
 
-// The same batch in less memory, at some cost in time. (An MLP saves nothing: each layer keeps the
-// input of the next.)
+// Advice that keeps the batch and takes less memory, at some cost in time. (An MLP saves nothing:
+// each layer keeps the input of the next.)
 bool advice_recompute(const Profile *profile, double step, Advice *advice) {
     const char *pattern = profile->recompute.pattern;
     snprintf(advice->check, sizeof(advice->check), "--recompute '%s'", pattern);

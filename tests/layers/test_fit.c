@@ -23,8 +23,8 @@ static Layer *small_cnn(void) {
     return model;
 }
 
-// The same weights and batches, once with each loss, and half the learning rate for the doubled
-// one: after SGD the weights are equal, and the reported loss is twice as large.
+// Trains equal weights on equal batches, once with each loss, and half the learning rate for the
+// doubled one: after SGD the weights are equal, and the reported loss is twice as large.
 START_TEST(a_cnn_is_trained_with_the_loss_that_is_given) {
     Dataset digits, rest;
     digits_generate(700, 1, &digits);

@@ -148,7 +148,7 @@ START_TEST(fingerprints_see_through_names_comments_and_braces) {
     ck_assert_int_gt(of, 5);
     ck_assert_int_eq(common(original, copy, &of), of);
     ck_assert_int_le(common(original, other, &of), 1);
-    // Whatever the text: never out of bounds, and always an end.
+    // No text makes it read out of bounds, and every text has an end.
     static const char *const broken[] = {"",   "\"",  "'\\",      "/*",      "//\\", "#include",
                                          "\\", "{{{", "\xff\xfe", "a\"b\nc", "0x",   "#"};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)

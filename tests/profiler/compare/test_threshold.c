@@ -113,7 +113,7 @@ START_TEST(of_many_there_is_an_end) {
 }
 END_TEST
 
-// Whatever is typed, nothing is read or written out of bounds.
+// No typed text makes it read or write out of bounds.
 START_TEST(no_text_does_harm) {
     static const char letters[] = "latencyp95:+-%,.0123456789msMB/*layerthroughput ";
     srandom(5);

@@ -70,7 +70,7 @@ START_TEST(a_step_is_so_many_batches_and_one_update) {
 }
 END_TEST
 
-// The same batch three times, each weighted a third.
+// One batch is given three times, each weighted a third.
 START_TEST(gradients_are_the_mean_of_the_batches) {
     Net net = net_random(_i);
     net.options.dropout = 0.0f;

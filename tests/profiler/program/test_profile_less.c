@@ -166,7 +166,7 @@ START_TEST(a_step_of_several_batches_is_reported_as_such) {
 }
 END_TEST
 
-// The same images in the same order: the result of training is equal except for rounding.
+// Both see equal images in equal order: the result of training is equal except for rounding.
 START_TEST(training_by_several_batches_is_training_by_a_large_one) {
     json_t *small = document_new("--accumulate 4 --batch 16 --epochs 1 --steps 20" QUICK);
     json_t *large = document_new("--batch 64 --epochs 1 --steps 20" QUICK);
