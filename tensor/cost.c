@@ -1,6 +1,7 @@
-// cost.c -- the cost of a call: its traffic, and the FLOPs given by the rules of its story.
+// cost.c -- the cost of a call: its traffic, and the FLOPs given by the rules of its story, which
+// are sizes that are multiplied (count.h).
+#include "tensor/count.h"
 #include "tensor/given.h"
-#include "tensor/op.h"
 
 // ---- traffic -----------------------------------------------------------------------------------
 static bool seen_before(const OpCall *call, int index) {
@@ -36,85 +37,76 @@ OpCost op_cost_traffic(const OpCall *call) {
     return cost;
 }
 
-// ---- stories -----------------------------------------------------------------------------------
-unsigned op_given(const OpCall *call) {
-    if (!GIVEN(call)) return 0;
-    unsigned given = 0;
-    for (int i = 0; i < call->n_in; i++) given |= call->in[i] ? SAVE_IN(i) : 0;
-    for (int i = 0; i < call->n_out; i++) given |= SAVE_OUT(i);
-    return call->adds ? given | GIVEN_SUM : given;
+// ---- values ------------------------------------------------------------------------------------
+// A product of sizes: at most OP_COUNT_MOST, and 0 if one is negative.
+static int64_t product_of(int64_t a, int64_t b) {
+    const int64_t most = (int64_t)OP_COUNT_MOST;
+    int64_t product;
+    if (a <= 0 || b <= 0) return 0;
+    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
 }
 
-// Whether a fused activation's rule is known: it must count per element, as z has y's shape.
-static bool by_element(OpRule rule) {
-    return rule.basis == BASIS_NONE || rule.basis == PER_OUTPUT ||
-           (rule.basis == PER_INPUT && rule.input == 0);
+uint64_t op_count_value(const OpCount *count) {
+    int64_t product = count->each ? product_of(count->each, count->n) : 0;
+    product += count->more;
+    for (int i = 0; i < count->n_factors; i++) product = product_of(product, count->factor[i]);
+    uint64_t all = (product > 0 ? (uint64_t)product : 0) + (uint64_t)count->plus;
+    return all < OP_COUNT_MOST ? all : OP_COUNT_MOST;
 }
 
-static bool fused_is_counted(const Op *activation) {
-    const OpStory *story = activation->story;
-    return story && !activation->cost && !story->factors && story->bias.basis == BASIS_NONE &&
-           by_element(story->elementwise) && by_element(story->transcendental);
+// ---- sizes -------------------------------------------------------------------------------------
+// Begins a count as (each x n + more) + 0, without other factors: the rest of `factor` is not set.
+static void begin(OpCount *count, int64_t each, int64_t n, int64_t more) {
+    count->n_factors = 0;
+    count->each = each;
+    count->n = n;
+    count->more = more;
+    count->plus = 0;
 }
 
-static OpRule per_output(OpRule rule) {
-    if (rule.basis == PER_INPUT) rule.basis = PER_OUTPUT;
-    return rule;
+static void times(OpCount *count, int64_t factor) { count->factor[count->n_factors++] = factor; }
+
+static void times_shape(OpCount *count, const Shape *shape, int dims) {
+    for (int i = 0; i < dims; i++) times(count, shape->dims[i]);
 }
 
-// Adds the activation's FLOPs; if its backward reads its input, that is an extra output.
-static void fuse(OpStory *story, const Op *activation, const OpParams *params) {
-    OpParams alone = *params;
-    alone.activation = NULL;
-    OpStory of = op_story(activation, &alone, SAVE_IN(0) | SAVE_OUT(0));
-    story->activation = activation;
-    story->keeps |= (of.keeps & KEEP_X ? KEEP_EXTRA : 0) | (of.keeps & KEEP_Y);
-    if (!fused_is_counted(activation)) return;
-    story->elementwise = per_output(of.elementwise);
-    story->transcendental = per_output(of.transcendental);
+// each per element
+static void by_elements(OpCount *count, const Shape *shape, int64_t each) {
+    begin(count, 0, 0, 1);
+    if (each != 1) times(count, each);
+    times_shape(count, shape, shape->ndim);
 }
 
-OpStory op_story(const Op *op, const OpParams *params, unsigned given) {
-    static const OpParams none;
-    if (!GIVEN(op)) return (OpStory){0};
-    if (!params) params = &none;
-    OpStory story = op->story ? *op->story : (OpStory){0};
-    if (story.vary) story.vary(&story, params, given);
-    if (given & GIVEN_SUM && story.elementwise.basis == BASIS_NONE)
-        story.elementwise = (OpRule){story.scatters ? PER_INPUT : PER_OUTPUT, .each = 1};
-    if (params->activation) fuse(&story, params->activation, params);
-    return story;
+// Rows of `length` elements x (each x length + more).
+static void by_rows(OpCount *count, const Shape *shape, int64_t length, const OpRule *rule) {
+    bool fixed = rule->each == 0; // `more` a row, of any length
+    begin(count, rule->each, fixed ? 0 : length, fixed ? 1 : rule->more);
+    times(count, length ? shape_numel(*shape) / length : 0);
+    if (fixed && rule->more != 1) times(count, rule->more);
 }
 
-// ---- rules -------------------------------------------------------------------------------------
-typedef __int128 Wide;                          // holds products of sizes without overflow
-static const uint64_t most = (uint64_t)1 << 61; // stands for all larger counts
-
-static uint64_t clip(Wide count) {
-    return count < 0 ? 0 : count > (Wide)most ? most : (uint64_t)count;
+// Outputs x (each x n + more), with n elements of the input for each output.
+static void by_outputs(OpCount *count, const Shape *in, const Shape *out, int64_t each,
+                       int64_t more) {
+    int64_t outputs = shape_numel(*out);
+    begin(count, each, outputs ? shape_numel(*in) / outputs : 0, more);
+    times_shape(count, out, out->ndim);
 }
 
-static uint64_t by_rows(const Tensor *t, int64_t length, OpRule rule) {
-    Wide rows = length ? t->numel / length : 0;
-    return clip(rows * ((Wide)rule.each * length + rule.more));
+// n - 1 additions for each output, and `more`. A sum of nothing takes none.
+static void by_sums(OpCount *count, const Shape *in, const Shape *out, int64_t more) {
+    if (shape_numel(*in) < shape_numel(*out))
+        by_elements(count, out, more);
+    else if (more == 1)
+        by_elements(count, in, 1);
+    else
+        by_outputs(count, in, out, 1, more - 1);
 }
 
-static uint64_t by_columns(int64_t in, int64_t out, OpRule rule) {
-    return in && out ? clip((Wide)out * ((Wide)rule.each * (in / out) + rule.more)) : 0;
-}
-
-static uint64_t by_sums(int64_t in, int64_t out, OpRule rule) {
-    return clip((Wide)(in > out ? in - out : 0) + (Wide)rule.more * out);
-}
-
-// A step has one group of inputs per parameter, of as many inputs as the story names.
-static uint64_t by_parameters(const OpCall *call, const OpStory *story, OpRule rule) {
-    int group = 0;
-    Wide n = 0;
-    while (rule.input + group < STORY_INPUTS && story->in[rule.input + group]) group++;
-    for (int i = rule.input; group && i < call->n_in; i += group)
-        n += call->in[i] ? call->in[i]->numel : 0;
-    return clip(rule.each * n);
+// Scores of an attention's queries and keys.
+static void by_scores(OpCount *count, const Shape *queries, const Shape *keys, const OpRule *rule) {
+    begin(count, rule->each, keys->dims[keys->ndim - 2], rule->more);
+    times_shape(count, queries, queries->ndim - 1);
 }
 
 // Adjacent regions share an element, except where they meet between two elements: the greatest
@@ -130,64 +122,98 @@ int64_t op_window_held(const OpWindow *window, int side) {
     return n + size - a;
 }
 
-// Counts the scores of an attention's queries and keys.
-static uint64_t by_scores(const Tensor *queries, const Tensor *keys, OpRule rule) {
-    Wide rows = 1, length = keys->shape.dims[keys->shape.ndim - 2];
-    for (int i = 0; i < queries->shape.ndim - 1; i++) rows *= queries->shape.dims[i];
-    return clip(rows * (rule.each * length + rule.more));
+static void by_regions(OpCount *count, const Shape *in, const OpWindow *window,
+                       const OpRule *rule) {
+    begin(count, 0, 0, 1);
+    count->plus = rule->more * shape_numel(*in);
+    times_shape(count, in, 2);
+    for (int side = 0; side < 2; side++) times(count, op_window_held(window, side));
 }
 
-static uint64_t by_regions(const OpCall *call, OpRule rule) {
-    const OpWindow *w = &call->params.window;
-    const Shape *shape = &call->in[0]->shape;
-    Wide planes = (Wide)shape->dims[0] * shape->dims[1];
-    return clip(planes * op_window_held(w, 0) * op_window_held(w, 1) +
-                (Wide)rule.more * call->in[0]->numel);
-}
-
-static uint64_t count(const OpCall *call, const OpStory *story, OpRule rule) {
-    if (rule.basis == BASIS_NONE || rule.input < 0 || rule.input >= call->n_in) return 0;
-    const Tensor *in = call->in[rule.input];
-    int64_t outputs = call->n_out ? call->out[0]->numel : 0;
-    if (!in) return 0; // an absent input counts 0
-    switch (rule.basis) {
+void op_count_rule(const OpSizes *sizes, const OpRule *rule, OpCount *count) {
+    begin(count, 0, 0, 0);
+    if (rule->basis == BASIS_NONE || rule->input < 0 || rule->input >= STORY_INPUTS) return;
+    const Shape *in = sizes->in[rule->input], *out = sizes->out;
+    bool needs_out =
+        rule->basis == PER_OUTPUT || rule->basis == PER_COLUMN || rule->basis == PER_SUM;
+    bool needs_in = rule->basis != PER_PARAMETER;
+    if ((needs_in && !in) || (needs_out && !out)) return;
+    switch (rule->basis) {
     case PER_OUTPUT:
-        return clip((Wide)rule.each * outputs);
+        by_elements(count, out, rule->each);
+        break;
     case PER_INPUT:
-        return clip((Wide)rule.each * in->numel);
+        by_elements(count, in, rule->each);
+        break;
     case PER_ROW:
-        return by_rows(in, in->shape.ndim ? in->shape.dims[in->shape.ndim - 1] : 1, rule);
+        by_rows(count, in, in->ndim ? in->dims[in->ndim - 1] : 1, rule);
+        break;
     case PER_BLOCK:
-        return by_rows(in, shape_numel(call->params.shape), rule);
+        by_rows(count, in, shape_numel(sizes->params->shape), rule);
+        break;
     case PER_CHANNEL:
-        return in->shape.dims[1] ? by_rows(in, in->numel / in->shape.dims[1], rule) : 0;
-    case PER_SUM:
-        return by_sums(call->in[0]->numel, outputs, rule);
+        by_rows(count, in, in->dims[1] ? shape_numel(*in) / in->dims[1] : 0, rule);
+        break;
     case PER_COLUMN:
-        return by_columns(in->numel, outputs, rule);
+        by_outputs(count, in, out, rule->each, rule->more);
+        break;
+    case PER_SUM:
+        by_sums(count, sizes->in[0], out, rule->more);
+        break;
     case PER_PARAMETER:
-        return by_parameters(call, story, rule);
+        begin(count, rule->each, sizes->parameters, rule->more);
+        break;
     case PER_SCORE:
-        return by_scores(in, call->in[rule.input + 1], rule);
+        by_scores(count, in, sizes->in[rule->input + 1], rule);
+        break;
     case PER_REGION:
-        return by_regions(call, rule);
+        by_regions(count, in, &sizes->params->window, rule);
+        break;
     default:
-        return 0;
+        break;
     }
 }
 
-static uint64_t products(const OpCall *call, const OpStory *story) {
+void op_count_products(const OpSizes *sizes, const OpStory *story, OpCount *count) {
     Shape in[STORY_INPUTS];
-    int64_t factor[STORY_FACTORS];
-    if (!story->factors) return 0;
+    begin(count, 0, 0, 0);
+    if (!story->factors || !sizes->out) return;
     for (int i = 0; i < STORY_INPUTS; i++)
-        in[i] = i < call->n_in && call->in[i] ? call->in[i]->shape : (Shape){.ndim = -1};
-    int n = story->factors(in, call->out[0]->shape, &call->params, factor);
-    uint64_t macs = n > 0;
-    bool none = false; // some factor is 0
-    for (int i = 0; i < n; i++) none = none || factor[i] == 0;
-    for (int i = 0; i < n && !none; i++) macs = clip((Wide)macs * factor[i]);
-    return none ? 0 : macs;
+        in[i] = sizes->in[i] ? *sizes->in[i] : (Shape){.ndim = -1};
+    int n = story->factors(in, *sizes->out, sizes->params, count->factor);
+    if (n <= 0) return;
+    count->n_factors = n;
+    count->more = 1;
+}
+
+// ---- the cost of a call ------------------------------------------------------------------------
+// Elements of a step's parameters: a step has one group of inputs per parameter, of as many inputs
+// as the story names.
+static int64_t parameters_of(const OpCall *call, const OpStory *story, int first) {
+    int group = 0;
+    int64_t n = 0;
+    while (first + group < STORY_INPUTS && story->in[first + group]) group++;
+    for (int i = first; group && i < call->n_in; i += group)
+        if (call->in[i] && __builtin_add_overflow(n, call->in[i]->numel, &n)) return INT64_MAX;
+    return n;
+}
+
+// Written in place: a copy of what was just stored in parts makes the processor wait.
+static void sizes_of(const OpCall *call, OpSizes *sizes) {
+    for (int i = 0; i < STORY_INPUTS; i++)
+        sizes->in[i] = i < call->n_in && call->in[i] ? &call->in[i]->shape : NULL;
+    sizes->out = call->n_out ? &call->out[0]->shape : NULL;
+    sizes->parameters = 0;
+    sizes->params = &call->params;
+}
+
+static uint64_t count(const OpCall *call, OpSizes *sizes, const OpStory *story,
+                      const OpRule *rule) {
+    if (rule->basis == BASIS_NONE) return 0;
+    if (rule->basis == PER_PARAMETER) sizes->parameters = parameters_of(call, story, rule->input);
+    OpCount by_rule;
+    op_count_rule(sizes, rule, &by_rule);
+    return op_count_value(&by_rule);
 }
 
 // The descriptor's story, as nearly always, without a copy; else the call's own, made in *room.
@@ -203,10 +229,16 @@ OpCost op_cost_by_rules(const OpCall *call) {
     OpStory room;
     const OpStory *story = story_of(call, &room);
     OpCost cost = op_cost_traffic(call);
-    cost.macs = products(call, story);
-    cost.elementwise_flops = count(call, story, story->elementwise);
-    cost.transcendental_flops = count(call, story, story->transcendental);
-    cost.bias_flops = count(call, story, story->bias);
+    OpSizes sizes;
+    sizes_of(call, &sizes);
+    if (story->factors) {
+        OpCount products;
+        op_count_products(&sizes, story, &products);
+        cost.macs = op_count_value(&products);
+    }
+    cost.elementwise_flops = count(call, &sizes, story, &story->elementwise);
+    cost.transcendental_flops = count(call, &sizes, story, &story->transcendental);
+    cost.bias_flops = count(call, &sizes, story, &story->bias);
     return cost;
 }
 
@@ -215,6 +247,7 @@ Status op_cost_check(OpCost cost, double *sum) {
     *sum += 2.0 * (double)cost.macs + (double)cost.bias_flops + (double)cost.elementwise_flops +
             (double)cost.transcendental_flops + (double)cost.bytes_read +
             (double)cost.bytes_written;
+    const uint64_t most = OP_COUNT_MOST;
     bool clipped = cost.macs >= most || cost.bias_flops >= most || cost.elementwise_flops >= most ||
                    cost.transcendental_flops >= most;
     if (!clipped && *sum < 0.9 * (double)INT64_MAX) return STATUS_OK;
@@ -227,15 +260,10 @@ OpSlow op_slow(const OpCall *call) {
     const OpStory *plain = call->op->story;
     if (!plain || (plain->roots.basis == BASIS_NONE && plain->divisions.basis == BASIS_NONE))
         return (OpSlow){0};
-    return (OpSlow){.roots = count(call, plain, plain->roots),
-                    .divisions = count(call, plain, plain->divisions)};
-}
-
-// With a fused activation, both costs must be known.
-bool op_is_counted(const Op *op, const OpParams *params) {
-    if (!GIVEN(op)) return false;
-    bool known = op->cost || op->story || op->flags & OP_VIEW;
-    return known && (!params || !params->activation || fused_is_counted(params->activation));
+    OpSizes sizes;
+    sizes_of(call, &sizes);
+    return (OpSlow){.roots = count(call, &sizes, plain, &plain->roots),
+                    .divisions = count(call, &sizes, plain, &plain->divisions)};
 }
 
 OpCost op_cost(const OpCall *call) {

@@ -20,7 +20,7 @@ typedef enum Basis { // the quantity that a count is a multiple of
     PER_SUM,         // (n - 1 + more) x out[0]'s elements, each the sum of n elements of in[0]
     PER_COLUMN,      // out[0]'s elements x (each x n + more), n elements of in[input] for each
     PER_CHANNEL,     // channels (second size) of in[input] x (each x elements per channel + more)
-    PER_PARAMETER,   // each x elements of a step's parameters, the first of them in[input]
+    PER_PARAMETER,   // each x elements of a step's parameters, the first in[input], + more
     PER_SCORE,       // rows of in[input] x (each x rows of one matrix of in[input + 1] + more)
     PER_REGION,      // planes x elements of an adaptive pool's regions + more x in[0]'s elements
 } Basis;

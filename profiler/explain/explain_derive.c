@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/explain/explain_parts.h"
+#include "tensor/count.h"
 
 static uint64_t elements(Shape shape) { return (uint64_t)shape_numel(shape); }
 
@@ -13,25 +14,7 @@ static uint64_t last_of(Shape shape) {
     return shape.ndim > 0 ? (uint64_t)shape.dims[shape.ndim - 1] : 1;
 }
 
-static uint64_t rows_of(Shape shape) {
-    return last_of(shape) ? elements(shape) / last_of(shape) : 0;
-}
-
-// The shape as (rows, elements of a row), where a row has the elements of `block`.
-static Shape with_rows_of(Shape shape, Shape block) {
-    int64_t n = shape_numel(block);
-    return SHAPE(n ? shape_numel(shape) / n : 0, n);
-}
-
-// The shape as (channels, elements of a channel).
-static Shape by_channels(Shape shape) {
-    int64_t channels = shape.ndim > 1 ? shape.dims[1] : 0;
-    return SHAPE(channels, channels ? shape_numel(shape) / channels : 0);
-}
-
 // ---- formulas with numbers -------------------------------------------------------------------
-static Derivation derivation_new(void) { return (Derivation){.known = true, .value = 1}; }
-
 static void append(Derivation *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void append(Derivation *d, const char *format, ...) {
     size_t used = strlen(d->text);
@@ -41,135 +24,72 @@ static void append(Derivation *d, const char *format, ...) {
     va_end(arguments);
 }
 
-static void multiply(Derivation *d, uint64_t factor) {
-    if (__builtin_mul_overflow(d->value, factor, &d->value)) d->known = false;
-    d->factors++;
+static void times(Derivation *d, int64_t factor) {
+    append(d, "%s%s", d->factors++ ? " x " : "", text_count(factor).s);
 }
 
-static void times(Derivation *d, uint64_t factor) {
-    append(d, "%s%s", d->factors ? " x " : "", text_count((int64_t)factor).s);
-    multiply(d, factor);
-}
-
-static void times_shape(Derivation *d, Shape shape) {
-    for (int i = 0; i < shape.ndim; i++) times(d, (uint64_t)shape.dims[i]);
-}
-
-// each x n + more; in brackets if `inner`, as one of several factors
-static void times_affine(Derivation *d, OpRule rule, uint64_t n, bool inner) {
-    bool brackets = inner && rule.more != 0;
-    append(d, "%s%s", d->factors ? " x " : "", brackets ? "(" : "");
-    if (rule.each != 1) append(d, "%lld x ", (long long)rule.each);
-    append(d, "%s", text_count((int64_t)n).s);
-    if (rule.more != 0)
-        append(d, " %c %lld", rule.more < 0 ? '-' : '+', llabs((long long)rule.more));
-    append(d, "%s", brackets ? ")" : "");
-    multiply(d, (uint64_t)rule.each * n + (uint64_t)rule.more);
-    if (rule.each != 1 || rule.more != 0) d->factors++;
+// A single factor is not worth showing, but each x n and n - 1 are.
+static Derivation derived(const OpCount *count) {
+    Derivation d = {.value = op_count_value(count)};
+    bool brackets = count->n_factors > 0 && count->more != 0;
+    for (int i = 0; i < count->n_factors; i++) times(&d, count->factor[i]);
+    if (count->each != 0) {
+        append(&d, "%s%s", d.factors++ ? " x " : "", brackets ? "(" : "");
+        if (count->each != 1) append(&d, "%lld x ", (long long)count->each);
+        append(&d, "%s", text_count(count->n).s);
+        if (count->more != 0)
+            append(&d, " %c %lld", count->more < 0 ? '-' : '+', llabs((long long)count->more));
+        append(&d, "%s", brackets ? ")" : "");
+        if (count->each != 1 || count->more != 0) d.factors++;
+    }
+    if (count->plus) append(&d, " + %s", text_count(count->plus).s);
+    return d;
 }
 
 // ---- rules -----------------------------------------------------------------------------------
-static Derivation per_element(int64_t each, Shape shape, const char *of) {
-    Derivation d = derivation_new();
-    if (each != 1) times(&d, (uint64_t)each);
-    times_shape(&d, shape);
-    snprintf(d.why, sizeof(d.why), "%lld per %s", (long long)each, of);
-    return d;
+static const struct {
+    const char *each, *affine; // the rule in words: a count per something, or rows of n
+} words[] = {[PER_OUTPUT] = {"output element", NULL},
+             [PER_INPUT] = {"input element", NULL},
+             [PER_ROW] = {"row", "rows of"},
+             [PER_BLOCK] = {"row", "rows of"},
+             [PER_CHANNEL] = {"channel", "channels of"},
+             [PER_COLUMN] = {NULL, "columns of"},
+             [PER_PARAMETER] = {"trainable parameter", NULL},
+             [PER_SCORE] = {NULL, "rows of"},
+             [PER_REGION] = {NULL, NULL}};
+
+static void say_why(Derivation *d, OpRule rule, const OpCount *count) {
+    bool per_row = words[rule.basis].affine && rule.each == 0; // `more` a row, of any length
+    const char *each = words[rule.basis].each, *affine = words[rule.basis].affine;
+    if (rule.basis == PER_SUM)
+        snprintf(d->why, sizeof d->why, "%s",
+                 rule.more == 1 ? "1 per input element" : "n - 1 per output element");
+    else if (rule.basis == PER_REGION)
+        snprintf(d->why, sizeof d->why, "regions' rows x columns");
+    else if (affine && !per_row)
+        snprintf(d->why, sizeof d->why, "%s %.30s%s", affine, text_count(count->n).s,
+                 rule.basis == PER_SCORE ? " scores" : "");
+    else if (each)
+        snprintf(d->why, sizeof d->why, "%lld per %s", (long long)(per_row ? rule.more : rule.each),
+                 each);
 }
 
-static Derivation per_row(Shape shape, OpRule rule, const char *what) {
-    Derivation d = derivation_new();
-    times(&d, rows_of(shape));
-    if (rule.each == 0) {
-        if (rule.more != 1) times(&d, (uint64_t)rule.more);
-        snprintf(d.why, sizeof(d.why), "%lld per %s", (long long)rule.more, what);
-        return d;
-    }
-    times_affine(&d, rule, last_of(shape), true);
-    snprintf(d.why, sizeof(d.why), "%ss of %.30s", what, text_count((int64_t)last_of(shape)).s);
-    return d;
-}
-
-static Derivation per_column(Shape in, Shape out, OpRule rule) {
-    Derivation d = derivation_new();
-    uint64_t n = elements(in), outputs = elements(out);
-    if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
-    times_shape(&d, out);
-    times_affine(&d, rule, n / outputs, true);
-    snprintf(d.why, sizeof(d.why), "columns of %.30s", text_count((int64_t)(n / outputs)).s);
-    return d;
-}
-
-static Derivation per_sum(Shape in, Shape out, OpRule rule) {
-    Derivation d = derivation_new();
-    uint64_t n = elements(in), outputs = elements(out);
-    if (outputs == 0 || n % outputs != 0 || n < outputs) return (Derivation){0};
-    if (rule.more == 1) return per_element(1, in, "input element");
-    append(&d, "(%s - 1)", text_count((int64_t)(n / outputs)).s);
-    multiply(&d, n / outputs - 1);
-    times_shape(&d, out);
-    d.factors++; // shown even with one factor
-    snprintf(d.why, sizeof(d.why), "n - 1 per output element");
-    return d;
-}
-
-static Derivation per_parameter(int64_t parameters, OpRule rule) {
-    Derivation d = derivation_new();
-    times_affine(&d, rule, (uint64_t)parameters, false);
-    snprintf(d.why, sizeof(d.why), "%lld per trainable parameter", (long long)rule.each);
-    return d;
-}
-
-static Derivation per_region(const OpRecord *record, OpRule rule) {
-    Derivation d = derivation_new();
-    const OpWindow *w = &record->params.window;
-    times(&d, (uint64_t)record->in[0].dims[0]);
-    times(&d, (uint64_t)record->in[0].dims[1]);
-    for (int i = 0; i < 2; i++) times(&d, (uint64_t)op_window_held(w, i));
-    snprintf(d.why, sizeof(d.why), "regions' rows x columns");
-    if (rule.more == 0) return d;
-    uint64_t more = elements(record->in[0]);
-    append(&d, " + %s", text_count((int64_t)more).s);
-    d.value += more;
-    return d;
-}
-
-static Derivation per_score(Shape queries, Shape keys, OpRule rule) {
-    Derivation d = derivation_new();
-    int64_t length = keys.dims[keys.ndim - 2];
-    queries.ndim--;
-    times_shape(&d, queries);
-    times_affine(&d, rule, (uint64_t)length, true);
-    snprintf(d.why, sizeof(d.why), "rows of %.30s scores", text_count(length).s);
-    return d;
+static OpSizes sizes_of(const Profile *profile, const OpRecord *record) {
+    OpSizes sizes = {.params = &record->params, .parameters = profile->trainable_parameters};
+    for (int i = 0; i < OP_RECORD_INPUTS && i < STORY_INPUTS; i++)
+        sizes.in[i] = record->in[i].ndim >= 0 ? &record->in[i] : NULL;
+    sizes.out = record->out.ndim >= 0 ? &record->out : NULL;
+    return sizes;
 }
 
 Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule) {
-    if (rule.input < 0 || rule.input >= OP_RECORD_INPUTS) return (Derivation){0};
-    switch (rule.basis) {
-    case PER_OUTPUT:
-        return per_element(rule.each, record->out, "output element");
-    case PER_INPUT:
-        return per_element(rule.each, record->in[rule.input], "input element");
-    case PER_ROW:
-        return per_row(record->in[rule.input], rule, "row");
-    case PER_BLOCK:
-        return per_row(with_rows_of(record->in[rule.input], record->params.shape), rule, "row");
-    case PER_CHANNEL:
-        return per_row(by_channels(record->in[rule.input]), rule, "channel");
-    case PER_COLUMN:
-        return per_column(record->in[rule.input], record->out, rule);
-    case PER_SUM:
-        return per_sum(record->in[0], record->out, rule);
-    case PER_PARAMETER:
-        return per_parameter(profile->trainable_parameters, rule);
-    case PER_SCORE:
-        return per_score(record->in[rule.input], record->in[rule.input + 1], rule);
-    case PER_REGION:
-        return per_region(record, rule);
-    default:
-        return (Derivation){0};
-    }
+    OpSizes sizes = sizes_of(profile, record);
+    OpCount count;
+    op_count_rule(&sizes, &rule, &count);
+    Derivation d = derived(&count);
+    if (rule.basis != BASIS_NONE) say_why(&d, rule, &count);
+    return d;
 }
 
 // ---- products --------------------------------------------------------------------------------
@@ -181,21 +101,19 @@ static void take_names(Derivation *d, const char *names) {
     snprintf(d->why, sizeof(d->why), "%s", names);
 }
 
-Derivation derive_products(const OpRecord *record, const OpStory *story) {
-    Derivation d = derivation_new();
-    int64_t factor[STORY_FACTORS];
-    if (!story->factors) return (Derivation){0};
-    int n = story->factors(record->in, record->out, &record->params, factor);
-    for (int i = 0; i < n; i++) times(&d, (uint64_t)factor[i]);
-    if (n <= 0) return (Derivation){0};
-    if (story->products) take_names(&d, story->products);
+Derivation derive_products(const Profile *profile, const OpRecord *record, const OpStory *story) {
+    OpSizes sizes = sizes_of(profile, record);
+    OpCount count;
+    op_count_products(&sizes, story, &count);
+    Derivation d = derived(&count);
+    if (count.n_factors > 0 && story->products) take_names(&d, story->products);
     return d;
 }
 
 void derive_print(FILE *file, const char *label, const Derivation *derivation, uint64_t count,
                   const char *unit) {
     if (count == 0) return;
-    bool holds = derivation->known && derivation->value == count;
+    bool holds = derivation->value == count; // unless the op counts by a function of its own
     bool formula = holds && derivation->factors > 1, why = holds && derivation->why[0];
     flow_line(file, label, "%s%s%s %s%s%s%s", formula ? derivation->text : "", formula ? " = " : "",
               text_count((int64_t)count).s, unit, why ? " (" : "", why ? derivation->why : "",

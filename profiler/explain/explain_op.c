@@ -52,7 +52,7 @@ static void print_total(const OpCost *cost, FILE *file) {
 static void print_counts(const Profile *profile, const OpRecord *record, const OpStory *story,
                          FILE *file) {
     const OpCost *cost = &record->cost;
-    Derivation products = derive_products(record, story);
+    Derivation products = derive_products(profile, record, story);
     Derivation bias = derive_rule(profile, record, story->bias);
     Derivation elementwise = derive_rule(profile, record, story->elementwise);
     Derivation transcendental = derive_rule(profile, record, story->transcendental);

@@ -18,14 +18,13 @@ const OpRecord *explain_product(const Profile *profile, int layer);
 
 // ---- explain_derive.c: counts from shapes ----------------------------------------------------
 typedef struct Derivation { // a formula with its numbers and its value
-    bool known;
-    int factors; // number of factors; 1: nothing to derive
+    int factors;            // number of factors; 1: nothing to derive
     uint64_t value;
     char text[256]; // "64 x 784 x 512"; six sizes of 64 bits fit
     char why[48];   // reason in words: "1 per output element"
 } Derivation;
 Derivation derive_rule(const Profile *profile, const OpRecord *record, OpRule rule);
-Derivation derive_products(const OpRecord *record, const OpStory *story);
+Derivation derive_products(const Profile *profile, const OpRecord *record, const OpStory *story);
 
 // Prints "label  64 x 784 = 50,176 FLOP (why)"; without the formula if its value is not `count`;
 // nothing if `count` is 0.

@@ -82,6 +82,14 @@ static uint64_t sum_of(const Token **at, bool *valid) {
     return value;
 }
 
+bool explained_sum(const char *text, uint64_t *value) {
+    Token tokens[64];
+    const Token *at = tokens;
+    bool valid = tokens_of(text, strlen(text), tokens) > 0;
+    *value = valid ? sum_of(&at, &valid) : 0;
+    return valid && at->kind == 0;
+}
+
 // The start of the equation that ends at text[end]: after a clause.
 static size_t clause_before(const char *text, size_t end) {
     size_t i = end;

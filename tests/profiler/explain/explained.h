@@ -33,6 +33,10 @@ const ExplainedBlock *explained_block(const Explained *explained,
 // The result of a line: the number after its last " = ", or its first; 0 if there is no line.
 uint64_t explained_count(const ExplainedBlock *block, const char *label);
 
+// Computes whole numbers that are added and multiplied, "64 x (2 x 1,000 - 1) + 50,176", modulo
+// 2^64; false if the text is anything else.
+bool explained_sum(const char *text, uint64_t *value);
+
 // Profile of net_random(seed), three samples, judged by the ceilings in tests/fixtures/peaks.json.
 Profile explained_profile(int seed, ProfileKind kind);
 
