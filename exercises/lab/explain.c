@@ -6,7 +6,7 @@
 
 #include "exercises/lab/command.h"
 #include "exercises/lab/pages.h"
-#include "profiler/base/nearest.h"
+#include "profiler/base/text.h"
 
 // ---- finding one (make has turned them into tables: exercises/pages/pages.awk) -----------------
 const ExplainPage *pages_find(const char *name) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/advice/advice_rules.h"
+#include "profiler/measure/profile_fields.h"
 
 // Distance between the measured gain's interval and the predicted range, in percentage points; 0:
 // they overlap.
@@ -26,17 +27,16 @@ static Text bytes(int64_t saved) {
 
 // Times without and with the advice, per unit: "forward 17.0 to 16.8, optimizer 3.92 to 1.32 us".
 static void print_phases(const Tried *tried, FILE *file) {
-    static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     const RunFigures *with = &tried->with, *without = &tried->without;
     double each = 1.0 / (double)without->units;
     const char *unit = text_duration_unit(100.0 * without->phase[REPORT_STEP] * each);
     const char *separator = "";
     fprintf(file, "    ");
-    for (int i = 0; i < 3; i++) {
-        double before = without->phase[phases[i]] * each;
-        double after = with->phase[phases[i]] / (double)with->units;
+    for (int i = 0; i < STEP_PARTS; i++) {
+        double before = without->phase[step_parts[i]] * each;
+        double after = with->phase[step_parts[i]] / (double)with->units;
         if (!(before > 0.0 || after > 0.0)) continue;
-        fprintf(file, "%s%s %s to %s", separator, report_phase_name(phases[i]),
+        fprintf(file, "%s%s %s to %s", separator, report_phase_name(step_parts[i]),
                 text_duration_in(before, unit).s, text_duration_in(after, unit).s);
         separator = ", ";
     }

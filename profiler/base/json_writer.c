@@ -259,3 +259,10 @@ void json_writer_discard(JsonWriter *json) {
     whole_file_discard(json->file);
     memory_free(json);
 }
+
+void member_absent(JsonWriter *json, const char *key, const char *reason) {
+    char name[48];
+    snprintf(name, sizeof(name), "%s_reason", key);
+    member_null(json, key);
+    member_text(json, name, reason);
+}

@@ -74,5 +74,12 @@ static inline void member_bool(JsonWriter *json, const char *key, bool value) {
 static inline void member_null(JsonWriter *json, const char *key) {
     json_writer_null(json_writer_key(json, key));
 }
+static inline void member_integer_if(JsonWriter *json, bool known, const char *key, int64_t value) {
+    known ? member_integer(json, key, value) : member_null(json, key);
+}
+static inline void member_bool_if(JsonWriter *json, bool known, const char *key, bool value) {
+    known ? member_bool(json, key, value) : member_null(json, key);
+}
+void member_absent(JsonWriter *json, const char *key, const char *reason); // null, "KEY_reason"
 
 #endif

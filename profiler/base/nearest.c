@@ -1,5 +1,5 @@
 // nearest.c -- the distance between two names (Wagner and Fischer 1974).
-#include "profiler/base/nearest.h"
+#include "profiler/base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -61,4 +61,13 @@ Text text_fit_end(const char *s, int width);
 // Wraps text at 80 columns; the first line begins with `first`, the others with `rest`.
 void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file);
 
+// ---- the name that was meant (nearest.c) ----------------------------------------------------
+// Asks for names by index, from 0 until NULL. Returns the name with the smallest edit distance
+// (letters changed, added or left out): at most three, and less than half of its letters if the
+// first letter differs. NULL: no name is that near, or `name` is NULL.
+//
+//     const char *meant = nearest_name("batsh", flag_name, options);
+const char *nearest_name(const char *name, const char *(*at)(const void *holder, int i),
+                         const void *holder);
+
 #endif

@@ -1,5 +1,5 @@
 // diff_print.c -- prints a comparison. Percentages are of time: 50% faster takes half the time.
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 
 #include <math.h>
 #include <stdlib.h>

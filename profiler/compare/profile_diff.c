@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/measure/profile_fields.h"
 #include "profiler/measure/profile_words.h"
 #include "tensor/memory.h"
 
 static const double doubt = 0.05; // error rate of the step, and of all layers, over all looks
-static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-enum { N_PHASES = sizeof(phases) / sizeof(phases[0]) };
 
 // ---- pairs -------------------------------------------------------------------------------------
 typedef struct Pair { // either may be NULL: a layer that only one has
@@ -52,21 +51,21 @@ static const ProfilePhase *phase_of(const ProfileLayer *layer, ReportPhase phase
 // The more layers there are, the more strictly each is judged, so that all together are 95 % sure
 // (Bonferroni).
 static Status compare_layers(const TimePairs *all, const Pairs *pairs, ProfileDiff *diff) {
-    diff->times = memory_new((size_t)pairs->n * N_PHASES * sizeof(DiffTime));
+    diff->times = memory_new((size_t)pairs->n * STEP_PARTS * sizeof(DiffTime));
     if (!diff->times) return error_status();
     for (int i = 0; i < pairs->n; i++)
-        for (int p = 0; p < N_PHASES; p++)
-            diff->compared +=
-                phase_of(pairs->at[i].before, phases[p]) && phase_of(pairs->at[i].after, phases[p]);
+        for (int p = 0; p < STEP_PARTS; p++)
+            diff->compared += phase_of(pairs->at[i].before, step_parts[p]) &&
+                              phase_of(pairs->at[i].after, step_parts[p]);
     for (int i = 0; i < pairs->n; i++) {
         const Pair *pair = &pairs->at[i];
-        for (int p = 0; p < N_PHASES; p++) {
-            const ProfilePhase *before = phase_of(pair->before, phases[p]);
-            const ProfilePhase *after = phase_of(pair->after, phases[p]);
+        for (int p = 0; p < STEP_PARTS; p++) {
+            const ProfilePhase *before = phase_of(pair->before, step_parts[p]);
+            const ProfilePhase *after = phase_of(pair->after, step_parts[p]);
             DiffTime *time = &diff->times[diff->n_times];
             if (!before && !after) continue;
             *time = (DiffTime){.path = pair->after ? pair->after->path : pair->before->path,
-                               .phase = phases[p]};
+                               .phase = step_parts[p]};
             double doubted = doubt / fmax(1.0, (double)diff->compared);
             if (time_pairs_compare(all, before, after, doubted, time)) return error_status();
             diff->n_times++;
@@ -82,65 +81,53 @@ static void add_count(ProfileDiff *diff, DiffCount count) {
     if (something && count.before != count.after) diff->counts[diff->n_counts++] = count;
 }
 
-enum { COST_COUNTS = 7 };
-static void add_cost(ProfileDiff *diff, const char *path, ReportPhase phase,
-                     const ProfilePhase *before, const ProfilePhase *after) {
-    static const OpCost none;
-    const OpCost *a = before ? &before->cost : &none, *b = after ? &after->cost : &none;
-    const struct {
-        const char *name;
-        uint64_t before, after;
-    } all[COST_COUNTS] = {{"total_flops", op_cost_total_flops(*a), op_cost_total_flops(*b)},
-                          {"macs", a->macs, b->macs},
-                          {"bias_flops", a->bias_flops, b->bias_flops},
-                          {"elementwise_flops", a->elementwise_flops, b->elementwise_flops},
-                          {"transcendental_flops", a->transcendental_flops,
-                           b->transcendental_flops},
-                          {"bytes_read", a->bytes_read, b->bytes_read},
-                          {"bytes_written", a->bytes_written, b->bytes_written}};
-    for (int i = 0; i < COST_COUNTS; i++) {
-        DiffCount count = {path, report_phase_name(phase), "", before ? (int64_t)all[i].before : -1,
-                           after ? (int64_t)all[i].after : -1};
-        snprintf(count.name, sizeof(count.name), "%s", all[i].name);
-        add_count(diff, count);
-    }
+// Compares the counts of a scope (profile_fields.h); before and after may be NULL.
+static void add_fields(ProfileDiff *diff, const char *path, const char *phase, FieldScope scope,
+                       const void *before, const void *after) {
+    for (const ProfileField *field = profile_fields(scope); field->key; field++)
+        if (field->uses & FIELD_COMPARED)
+            add_count(diff, (DiffCount){path, phase, field->key,
+                                        before ? profile_field_count(field, before) : -1,
+                                        after ? profile_field_count(field, after) : -1});
 }
 
-static void add_memory(ProfileDiff *diff, const ProfileMemory *before, const ProfileMemory *after) {
-    add_count(diff, (DiffCount){"", "", "peak_bytes", before->peak.total, after->peak.total});
-    for (int c = 0; c < MEM_COUNT; c++) {
-        DiffCount count = {"", "", "", before->peak.category[c], after->peak.category[c]};
-        snprintf(count.name, sizeof(count.name), "%s_bytes",
-                 memory_category_name((MemoryCategory)c));
-        add_count(diff, count);
-    }
-    add_count(diff, (DiffCount){"", "", "saved_bytes", before->saved_bytes, after->saved_bytes});
+static void add_phases(ProfileDiff *diff, const char *path, const ProfilePhase *before,
+                       const ProfilePhase *after) {
+    for (int p = 0; p < STEP_PARTS; p++)
+        add_fields(diff, path, report_phase_name(step_parts[p]), FIELDS_PHASE,
+                   before ? &before[step_parts[p]] : NULL, after ? &after[step_parts[p]] : NULL);
+}
+
+static size_t compared_fields(FieldScope scope) {
+    size_t n = 0;
+    for (const ProfileField *field = profile_fields(scope); field->key; field++)
+        n += (field->uses & FIELD_COMPARED) != 0;
+    return n;
 }
 
 static Status compare_counts(const Profile *base, const Profile *now, const Pairs *pairs,
                              ProfileDiff *diff) {
-    enum { OF_WHOLE = 3 + MEM_COUNT + COST_COUNTS * (N_PHASES + 1), OF_LAYER = 2 };
-    size_t most = OF_WHOLE + (size_t)pairs->n * (OF_LAYER + COST_COUNTS * N_PHASES);
-    diff->counts = memory_new(most * sizeof(DiffCount));
+    size_t whole = 1, layer = compared_fields(FIELDS_LAYER); // 1: step_allocations
+    for (int scope = 0; scope < FIELD_SCOPES; scope++) whole += compared_fields((FieldScope)scope);
+    size_t phases = STEP_PARTS * compared_fields(FIELDS_PHASE);
+    diff->counts =
+        memory_new((whole + phases + (size_t)pairs->n * (layer + phases)) * sizeof(DiffCount));
     if (!diff->counts) return error_status();
-    const ProfilePhase *a = base->totals, *b = now->totals;
-    add_cost(diff, "", REPORT_STEP, &a[REPORT_STEP], &b[REPORT_STEP]);
-    add_memory(diff, &base->predicted, &now->predicted);
-    add_count(diff, (DiffCount){"", "", "parameters", base->parameters, now->parameters});
+    const ProfileMemory *a = &base->predicted, *b = &now->predicted;
+    add_fields(diff, "", report_phase_name(REPORT_STEP), FIELDS_PHASE, &base->totals[REPORT_STEP],
+               &now->totals[REPORT_STEP]);
+    add_fields(diff, "", "", FIELDS_MEMORY, a, b);
+    add_fields(diff, "", "", FIELDS_USE, &a->peak, &b->peak);
+    add_fields(diff, "", "", FIELDS_MODEL, base, now);
     if (base->allocations > 0 && now->allocations > 0) // both ran and counted them
         add_count(diff,
                   (DiffCount){"", "", "step_allocations", base->allocations, now->allocations});
-    for (int p = 0; p < N_PHASES; p++) add_cost(diff, "", phases[p], &a[phases[p]], &b[phases[p]]);
+    add_phases(diff, "", base->totals, now->totals);
     for (int i = 0; i < pairs->n; i++) {
         const ProfileLayer *before = pairs->at[i].before, *after = pairs->at[i].after;
         const char *path = after ? after->path : before->path;
-        for (int p = 0; p < N_PHASES; p++)
-            add_cost(diff, path, phases[p], before ? &before->phase[phases[p]] : NULL,
-                     after ? &after->phase[phases[p]] : NULL);
-        add_count(diff, (DiffCount){path, "", "parameters", before ? before->parameters : -1,
-                                    after ? after->parameters : -1});
-        add_count(diff, (DiffCount){path, "", "saved_bytes", before ? before->saved_bytes : -1,
-                                    after ? after->saved_bytes : -1});
+        add_phases(diff, path, before ? before->phase : NULL, after ? after->phase : NULL);
+        add_fields(diff, path, "", FIELDS_LAYER, before, after);
     }
     return STATUS_OK;
 }

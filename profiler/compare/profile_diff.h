@@ -1,6 +1,5 @@
 // profile_diff.h -- differences between two profiles: exact for counts; for times, a confidence
-// interval over fresh processes of each side. Not here: measuring (program/program_diff.c),
-// printing (diff_print.h).
+// interval over fresh processes of each side. Not here: measuring (program/program_diff.c).
 #ifndef PROFILER_COMPARE_PROFILE_DIFF_H
 #define PROFILER_COMPARE_PROFILE_DIFF_H
 
@@ -40,7 +39,7 @@ typedef struct DiffTime { // the step, or a layer's forward, backward or optimiz
 
 typedef struct DiffCount {
     const char *path, *phase; // "": the whole step
-    char name[24];            // as in the JSON, "total_flops"
+    const char *name;         // as in the JSON, "total_flops"
     int64_t before, after;    // -1: not there
 } DiffCount;
 
@@ -78,5 +77,20 @@ typedef struct DiffReason {
     char environment[240], work[240];
 } DiffReason;
 DiffReason profile_diff_reason(const SavedProfile *base, const SavedProfile *now);
+
+// ---- printing (diff_print.c) --------------------------------------------------------------------
+typedef struct DiffStory {   // texts around the figures
+    const char *with, *base; // "with " or ""; the name after "than": "base.json", "--fuse"
+    const char *untimed;     // reason for not comparing times; NULL: they are compared
+    const char *build;       // "the compiler was A, and is B"; "": same build
+    const char *unit;        // unit of work, "samples"
+} DiffStory;
+
+// Both functions sort diff->times: certain changes first, by seconds.
+// The summary: "2.1% faster (1.4 to 2.8) than base.json, in relu1 forward".
+enum { DIFF_SENTENCE = 600 };
+void diff_sentence(ProfileDiff *diff, const DiffStory *story, char text[DIFF_SENTENCE]);
+// Prints the summary, the reason for not comparing times, and the tables, in 80 columns.
+void diff_print(ProfileDiff *diff, const DiffStory *story, FILE *file);
 
 #endif

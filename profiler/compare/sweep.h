@@ -1,11 +1,12 @@
 // sweep.h -- a grid of settings: the results at each point, the best points, and a fit of the step
-// time over the batch size. Not here: measuring (program/program_sweep.c), printing
-// (sweep_print.h).
+// time over the batch size. Not here: measuring (program/program_sweep.c).
 #ifndef PROFILER_COMPARE_SWEEP_H
 #define PROFILER_COMPARE_SWEEP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <stdio.h>
 
 #include "tensor/status.h"
 
@@ -94,5 +95,13 @@ typedef struct SweepFit {
 // above 25 %, or if there is no such axis.
 bool sweep_fit(const Sweep *sweep, int axis, int64_t first, SweepFit *fit);
 int sweep_axis(const Sweep *sweep, const char *name); // -1: no such axis
+
+// ---- printing (sweep_print.c) -------------------------------------------------------------------
+// Prints a row for each point, a plot of gain over cost, and the predicted time of a batch between
+// measured ones, in 80 plain columns. The sweep must be judged (sweep_judge).
+void sweep_print(const Sweep *sweep, FILE *file);
+// A point's name: "batch 8, threads 2"
+enum { SWEEP_NAME = SWEEP_AXES * (16 + SWEEP_TEXT + 4) };
+void sweep_name(const Sweep *sweep, int64_t point, char name[SWEEP_NAME]);
 
 #endif

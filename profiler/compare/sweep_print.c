@@ -1,5 +1,5 @@
 // sweep_print.c -- prints the table, the plot and the fits of a sweep.
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/compare/threshold_parts.h"
+#include "profiler/measure/profile_fields.h"
 #include "tensor/memory.h"
 
 // ---- units -------------------------------------------------------------------------------------
@@ -43,17 +44,16 @@ static Found found_time(const Latency *latency) {
     return (Found){s->median, s->ci95_low, s->ci95_high, latency->across ? all->count : 1};
 }
 
-static Found find_phase(const Profile *profile, int phase) {
-    return found_time(&profile->totals[phase].latency);
+static Found find_phase(const Profile *profile, const ThresholdKey *key) {
+    return found_time(&profile->totals[key->of].latency);
 }
 
 Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
-    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     Latency runs = {0}; // sum of the phases, for each run
     bool happened = false;
     *found = (Found){0};
-    for (int p = 0; p < 3; p++) {
-        const Latency *latency = &layer->phase[parts[p]].latency, *across = latency->across;
+    for (int p = 0; p < STEP_PARTS; p++) {
+        const Latency *latency = &layer->phase[step_parts[p]].latency, *across = latency->across;
         Found part = found_time(latency);
         if (latency->count == 0) continue;
         happened = true;
@@ -76,63 +76,58 @@ Status threshold_find_layer(const ProfileLayer *layer, Found *found) {
 }
 
 // For an inference profile, the step itself is the forward.
-static Found find_inference(const Profile *profile, int of) {
-    (void)of;
+static Found find_inference(const Profile *profile, const ThresholdKey *key) {
+    (void)key;
     return found_time(profile->kind == PROFILE_INFERENCE ? &profile->totals[REPORT_STEP].latency
                                                          : &profile->inference);
 }
 
-static Found find_percentile(const Profile *profile, int tenths) {
+static Found find_percentile(const Profile *profile, const ThresholdKey *key) {
     const Latency *latency = &profile->totals[REPORT_STEP].latency;
     double value = (double)NAN;
     bool enough;
     int64_t missing;
-    if (latency->samples && statistics_percentile(latency->samples, latency->count, 0.1 * tenths,
+    if (latency->samples && statistics_percentile(latency->samples, latency->count, 0.1 * key->of,
                                                   &value, &enough, &missing))
         return (Found){.value = (double)NAN};
     return (Found){value, value, value, 1};
 }
 
-static Found find_rate(const Profile *profile, int of) {
-    (void)of;
-    Found step = find_phase(profile, REPORT_STEP);
+static Found find_rate(const Profile *profile, const ThresholdKey *key) {
+    (void)key;
+    Found step = found_time(&profile->totals[REPORT_STEP].latency);
     double n = (double)profile->units;
     return (Found){n / step.value, n / step.high, n / step.low, step.runs};
 }
 
-static Found exactly(double value) { return (Found){value, value, value, 0}; }
-
-typedef enum Count { PEAK, SAVED, PARAMETERS, FLOPS, MACS, BYTES } Count;
-static Found find_count(const Profile *profile, int of) {
-    OpCost step = profile->totals[REPORT_STEP].cost;
-    const double counts[] = {
-        [PEAK] = (double)profile->predicted.peak.total,
-        [SAVED] = (double)profile->predicted.saved_bytes,
-        [PARAMETERS] = (double)profile->parameters,
-        [FLOPS] = (double)op_cost_total_flops(step),
-        [MACS] = (double)step.macs,
-        [BYTES] = (double)(step.bytes_read + step.bytes_written),
-    };
-    return exactly(counts[of]);
+static Found find_count(const Profile *profile, const ThresholdKey *key) {
+    const void *scopes[FIELD_SCOPES] = {[FIELDS_PHASE] = &profile->totals[REPORT_STEP],
+                                        [FIELDS_MEMORY] = &profile->predicted,
+                                        [FIELDS_MODEL] = profile};
+    const ProfileField *field = profile_field((FieldScope)key->of, key->field);
+    double value = (double)profile_field_count(field, scopes[key->of]);
+    return (Found){value, value, value, 0}; // exact
 }
 
 static const ThresholdKey keys[] = {
-    {"latency", OF_TIME, find_phase, REPORT_STEP, true, "a step, the median"},
-    {"forward", OF_TIME, find_phase, REPORT_FORWARD, false, "its forward"},
-    {"backward", OF_TIME, find_phase, REPORT_BACKWARD, false, "its backward"},
-    {"optimizer", OF_TIME, find_phase, REPORT_OPTIMIZER, false, "its optimizer"},
-    {"inference", OF_TIME, find_inference, 0, false, "a forward alone"},
-    {"p90", OF_TIME, find_percentile, 900, false, "of ten steps the slowest"},
-    {"p95", OF_TIME, find_percentile, 950, false, "of twenty"},
-    {"p99", OF_TIME, find_percentile, 990, false, "of a hundred"},
-    {"throughput", OF_RATE, find_rate, 0, true, "samples, images or tokens per second, at least"},
-    {"layer", OF_TIME, NULL, 0, true, "layer:PATTERN:LIMIT, each layer's part of a step"},
-    {"peak_memory", OF_BYTES, find_count, PEAK, true, "of a step"},
-    {"saved_memory", OF_BYTES, find_count, SAVED, true, "kept for backward"},
-    {"parameters", OF_COUNT, find_count, PARAMETERS, true, "of the model"},
-    {"flops", OF_COUNT, find_count, FLOPS, true, "of a step, all kinds"},
-    {"macs", OF_COUNT, find_count, MACS, true, "of a step"},
-    {"bytes", OF_BYTES, find_count, BYTES, true, "that a step reads and writes, by its ops"},
+    {"latency", OF_TIME, find_phase, REPORT_STEP, true, "a step, the median", NULL},
+    {"forward", OF_TIME, find_phase, REPORT_FORWARD, false, "its forward", NULL},
+    {"backward", OF_TIME, find_phase, REPORT_BACKWARD, false, "its backward", NULL},
+    {"optimizer", OF_TIME, find_phase, REPORT_OPTIMIZER, false, "its optimizer", NULL},
+    {"inference", OF_TIME, find_inference, 0, false, "a forward alone", NULL},
+    {"p90", OF_TIME, find_percentile, 900, false, "of ten steps the slowest", NULL},
+    {"p95", OF_TIME, find_percentile, 950, false, "of twenty", NULL},
+    {"p99", OF_TIME, find_percentile, 990, false, "of a hundred", NULL},
+    {"throughput", OF_RATE, find_rate, 0, true, "samples, images or tokens per second, at least",
+     NULL},
+    {"layer", OF_TIME, NULL, 0, true, "layer:PATTERN:LIMIT, each layer's part of a step", NULL},
+    {"peak_memory", OF_BYTES, find_count, FIELDS_MEMORY, true, "of a step", "peak_bytes"},
+    {"saved_memory", OF_BYTES, find_count, FIELDS_MEMORY, true, "kept for backward", "saved_bytes"},
+    {"parameters", OF_COUNT, find_count, FIELDS_MODEL, true, "of the model", "parameters"},
+    {"flops", OF_COUNT, find_count, FIELDS_PHASE, true, "of a step, all kinds", "total_flops"},
+    {"macs", OF_COUNT, find_count, FIELDS_PHASE, true, "of a step", "macs"},
+    {"bytes", OF_BYTES, find_count, FIELDS_PHASE, true, "that the ops of a step read and write",
+     "bytes"},
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 

@@ -145,8 +145,8 @@ static void judge_beside(Threshold *threshold, const ThresholdSides *sides) {
     } else if (of_time) {
         judge_change(threshold, &sides->diff->step);
     } else {
-        double before = key->find(sides->base, key->of).value;
-        double now = key->find(sides->now, key->of).value;
+        double before = key->find(sides->base, key).value;
+        double now = key->find(sides->now, key).value;
         set(threshold, now > before * (1.0 + threshold->limit) ? THRESHOLD_BROKEN : THRESHOLD_HOLDS,
             "%s, and was %s", text_count(whole(now)).s, text_count(whole(before)).s);
     }
@@ -166,7 +166,7 @@ Status threshold_judge(ThresholdList *list, const ThresholdSides *sides) {
         else if (counts_another(threshold, sides->now))
             set(threshold, THRESHOLD_UNKNOWN, "its rate is of %s", sides->now->unit);
         else if (threshold->key->find)
-            judge_value(threshold, "", threshold->key->find(sides->now, threshold->key->of));
+            judge_value(threshold, "", threshold->key->find(sides->now, threshold->key));
         else if (judge_layers(threshold, sides->now))
             return error_status();
     }

@@ -16,10 +16,11 @@ typedef struct Found { // a value found in a profile
 struct ThresholdKey {
     const char *name;
     Kind kind;
-    Found (*find)(const Profile *profile, int of); // NULL: a layer's time
-    int of;
+    Found (*find)(const Profile *profile, const ThresholdKey *key); // NULL: a layer's time
+    int of;        // phase of a time, tenths of a percentile, or FieldScope of a count
     bool relative; // can be relative to a base
     const char *what;
+    const char *field; // key of a count (profile_fields.h)
 };
 
 // A layer's seconds in a step: forward, backward and optimizer, summed for each run. May return

@@ -124,21 +124,18 @@ static void print_kept(const Profile *profile, int index, FILE *file) {
 }
 
 // ---- the sum ---------------------------------------------------------------------------------
-static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
-
 static uint64_t macs_of(OpCost cost) { return cost.macs; }
 static uint64_t bytes_of(OpCost cost) { return cost.bytes_read + cost.bytes_written; }
 
 static void print_count(const ProfilePhase *phase, const char *label,
                         uint64_t (*count)(OpCost cost), const char *unit, FILE *file) {
-    Term terms[PARTS];
+    Term terms[STEP_PARTS];
     uint64_t total = count(phase[REPORT_STEP].cost);
     if (total == 0) return;
-    for (int i = 0; i < PARTS; i++)
-        terms[i] = (Term){report_phase_name(parts[i]), count(phase[parts[i]].cost)};
+    for (int i = 0; i < STEP_PARTS; i++)
+        terms[i] = (Term){report_phase_name(step_parts[i]), count(phase[step_parts[i]].cost)};
     Flow flow = flow_open(file, label);
-    flow_sum(&flow, terms, PARTS, total, unit);
+    flow_sum(&flow, terms, STEP_PARTS, total, unit);
     flow_close(&flow);
 }
 
@@ -175,13 +172,13 @@ static void print_phase_time(const Profile *profile, int index, ReportPhase phas
 static void print_runs(const ProfileLayer *layer, FILE *file) {
     char text[300] = "";
     int64_t runs = 0;
-    for (int i = 0; i < PARTS; i++) {
-        const Latency *across = layer->phase[parts[i]].latency.across;
+    for (int i = 0; i < STEP_PARTS; i++) {
+        const Latency *across = layer->phase[step_parts[i]].latency.across;
         size_t used = strlen(text);
         if (!across) continue;
         runs = across->count;
         snprintf(text + used, sizeof(text) - used, "%s%s %.20s (%.30s)", used ? ", " : "",
-                 report_phase_name(parts[i]), text_duration(across->statistics.median).s,
+                 report_phase_name(step_parts[i]), text_duration(across->statistics.median).s,
                  text_durations(across->statistics.ci95_low, across->statistics.ci95_high).s);
     }
     if (runs > 0) flow_line(file, "across runs", "%s; of %lld", text, (long long)runs);
@@ -189,17 +186,17 @@ static void print_runs(const ProfileLayer *layer, FILE *file) {
 
 static void print_times(const Profile *profile, int index, FILE *file) {
     const ProfileLayer *layer = &profile->layers[index];
-    Term terms[PARTS];
+    Term terms[STEP_PARTS];
     uint64_t sum = 0;
     if (profile->totals[REPORT_STEP].latency.count == 0) return;
-    for (int i = 0; i < PARTS; i++) {
-        uint64_t own = explain_nanoseconds(latency_median(&layer->phase[parts[i]].latency));
-        print_phase_time(profile, index, parts[i], file);
-        terms[i] = (Term){report_phase_name(parts[i]), own};
+    for (int i = 0; i < STEP_PARTS; i++) {
+        uint64_t own = explain_nanoseconds(latency_median(&layer->phase[step_parts[i]].latency));
+        print_phase_time(profile, index, step_parts[i], file);
+        terms[i] = (Term){report_phase_name(step_parts[i]), own};
         sum += own;
     }
     Flow flow = flow_open(file, "measured");
-    flow_sum(&flow, terms, PARTS, sum, "ns");
+    flow_sum(&flow, terms, STEP_PARTS, sum, "ns");
     Text exact = text_duration(profile_layer_seconds(layer));
     bool same = strcmp(exact.s, text_duration(1e-9 * (double)sum).s) == 0;
     flow_say(&flow, " (%s%s)", exact.s, same ? "" : " before rounding");

@@ -32,18 +32,23 @@ static void print_shapes(const OpRecord *record, const OpStory *story, FILE *fil
 }
 
 // ---- counts ----------------------------------------------------------------------------------
+void explain_kinds(const OpCost *cost, Term terms[COST_KINDS]) {
+    terms[0] = (Term){"products", 2 * cost->macs};
+    terms[1] = (Term){"bias", cost->bias_flops};
+    terms[2] = (Term){"elementwise", cost->elementwise_flops};
+    terms[3] = (Term){"transcendental", cost->transcendental_flops};
+}
+
 static void print_total(const OpCost *cost, FILE *file) {
-    const Term terms[] = {{"products", 2 * cost->macs},
-                          {"bias", cost->bias_flops},
-                          {"elementwise", cost->elementwise_flops},
-                          {"transcendental", cost->transcendental_flops}};
+    Term terms[COST_KINDS];
+    explain_kinds(cost, terms);
     uint64_t total = op_cost_total_flops(*cost);
     int kinds = 0;
-    for (int i = 0; i < 4; i++) kinds += terms[i].value > 0;
+    for (int i = 0; i < COST_KINDS; i++) kinds += terms[i].value > 0;
     if (kinds == 1) return; // just printed
     Flow flow = flow_open(file, "total");
     if (kinds > 1)
-        flow_sum(&flow, terms, 4, total, "FLOP");
+        flow_sum(&flow, terms, COST_KINDS, total, "FLOP");
     else
         flow_say(&flow, "no arithmetic: it only moves bytes");
     flow_close(&flow);

@@ -6,6 +6,7 @@
 #include "profiler/base/flow.h"
 #include "profiler/base/text.h"
 #include "profiler/explain/explain.h"
+#include "profiler/measure/profile_fields.h"
 
 // ---- explain_story.c: an op's formula and operands -------------------------------------------
 typedef struct Told {
@@ -46,6 +47,8 @@ int derive_kept(const Profile *profile, int layer, Term terms[OPERANDS_MOST]);
 
 // ---- explain_op.c ----------------------------------------------------------------------------
 void explain_op(const Profile *profile, const ProfileOp *op, FILE *file);
+enum { COST_KINDS = 4 };
+void explain_kinds(const OpCost *cost, Term terms[COST_KINDS]); // FLOPs of each kind
 // Prints the sentence of roofline_evidence; nothing without ceilings.
 void explain_evidence(const Profile *profile, const RooflineInput *input, FILE *file);
 void explain_verdict(const Profile *profile, const ProfilePhase *phase, double seconds, FILE *file);

@@ -9,29 +9,24 @@
 
 enum { FEW_LAYERS = 12 }; // up to this number, one sum names all
 
-static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
-
 // ---- counts ----------------------------------------------------------------------------------
 static void print_counts(const Profile *profile, FILE *file) {
     const OpCost *cost = &profile->totals[REPORT_STEP].cost;
     uint64_t total = op_cost_total_flops(*cost);
-    const Term kinds[] = {{"products", 2 * cost->macs},
-                          {"bias", cost->bias_flops},
-                          {"elementwise", cost->elementwise_flops},
-                          {"transcendental", cost->transcendental_flops}};
-    Term phases[PARTS];
-    for (int i = 0; i < PARTS; i++)
-        phases[i] = (Term){report_phase_name(parts[i]),
-                           op_cost_total_flops(profile->totals[parts[i]].cost)};
+    Term kinds[COST_KINDS];
+    explain_kinds(cost, kinds);
+    Term phases[STEP_PARTS];
+    for (int i = 0; i < STEP_PARTS; i++)
+        phases[i] = (Term){report_phase_name(step_parts[i]),
+                           op_cost_total_flops(profile->totals[step_parts[i]].cost)};
     if (cost->macs > 0)
         flow_line(file, "products", "2 x %s multiply-adds = %s FLOP",
                   text_count((int64_t)cost->macs).s, text_count((int64_t)(2 * cost->macs)).s);
     Flow flow = flow_open(file, "by kind");
-    flow_sum(&flow, kinds, 4, total, "FLOP");
+    flow_sum(&flow, kinds, COST_KINDS, total, "FLOP");
     flow_close(&flow);
     flow = flow_open(file, "by phase");
-    flow_sum(&flow, phases, PARTS, total, "FLOP");
+    flow_sum(&flow, phases, STEP_PARTS, total, "FLOP");
     flow_close(&flow);
 }
 

@@ -9,7 +9,7 @@
 
 #include "layers/files/whole_file.h"
 #include "profiler/base/json_writer.h"
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 #include "profiler/compare/threshold.h"
 #include "profiler/measure/profile.h"
 

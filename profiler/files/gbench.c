@@ -49,23 +49,20 @@ static void write_family(JsonWriter *json, const char *name, int *family, const 
     ++*family;
 }
 
-static const ReportPhase phases[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
-
 static void write_benchmarks(JsonWriter *json, const Profile *profile) {
     int family = 0;
     json_writer_begin_array(json_writer_key(json, "benchmarks"));
     write_family(json, "step", &family, &profile->totals[REPORT_STEP].latency);
-    for (int p = 0; p < PHASES; p++)
-        write_family(json, report_phase_name(phases[p]), &family,
-                     &profile->totals[phases[p]].latency);
+    for (int p = 0; p < STEP_PARTS; p++)
+        write_family(json, report_phase_name(step_parts[p]), &family,
+                     &profile->totals[step_parts[p]].latency);
     write_family(json, "inference", &family, &profile->inference);
     for (int i = 0; i < profile->n_layers; i++) {
         char layer[PROFILE_LAYER_NAME], name[PROFILE_LAYER_NAME + 24];
         profile_layer_name(profile, i, layer); // equal names would count as repetitions
-        for (int p = 0; p < PHASES; p++) {
-            snprintf(name, sizeof(name), "%s/%s", layer, report_phase_name(phases[p]));
-            write_family(json, name, &family, &profile->layers[i].phase[phases[p]].latency);
+        for (int p = 0; p < STEP_PARTS; p++) {
+            snprintf(name, sizeof(name), "%s/%s", layer, report_phase_name(step_parts[p]));
+            write_family(json, name, &family, &profile->layers[i].phase[step_parts[p]].latency);
         }
     }
     json_writer_end_array(json);

@@ -71,7 +71,7 @@ static void write_entry(JsonWriter *json, const Profile *profile, const char *wo
     bool ran = profile->measured.peak.total > 0;
     json_writer_begin_record(json);
     member_text(json, "schema", schema);
-    json_created(json);
+    json_date(json, "created");
     write_work(json, profile, work);
     write_runs(json, &step->latency);
     write_beats(json, profile);

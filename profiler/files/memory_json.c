@@ -11,7 +11,7 @@ static const char *path_of(const Profile *profile, int layer) { // NULL becomes 
 }
 
 static void write_use(JsonWriter *json, const MemoryUse *use) {
-    json_categories(json, use);
+    json_fields(json, FIELDS_USE, use);
     member_integer(json, "total_bytes", use->total);
 }
 
@@ -60,8 +60,7 @@ static void write_saved(JsonWriter *json, const Profile *profile) {
 
 static void write_optimizers(JsonWriter *json, const Profile *profile, const MemoryCurve *curve) {
     if (memory_optimizer_peak(profile, curve, OPTIMIZER_SGD) < 0) {
-        member_null(json, "optimizers");
-        member_text(json, "optimizers_reason", "the step has no optimizer");
+        member_absent(json, "optimizers", "the step has no optimizer");
         return;
     }
     json_writer_begin_array(json_writer_key(json, "optimizers"));

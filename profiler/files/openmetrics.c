@@ -1,4 +1,4 @@
-// openmetrics.c -- families of gauges with their labels, from one table.
+// openmetrics.c -- families of gauges with their labels.
 #include "profiler/files/exports.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "layers/files/whole_file.h"
 #include "profiler/base/environment.h"
 #include "profiler/base/text.h"
+#include "profiler/measure/profile_fields.h"
 #include "tensor/version.h"
 
 // ---- one line ----------------------------------------------------------------------------------
@@ -39,66 +40,57 @@ static void put_line(const Profile *profile, const char *family, Line line, doub
     whole_file_print(file, "} %.15g\n", value);
 }
 
-static void begin(const char *scope, const char *name, const char *unit, const char *help,
-                  WholeFile *file) {
-    whole_file_print(file, "# TYPE ridgepoint_%s%s gauge\n", scope, name);
-    if (unit) whole_file_print(file, "# UNIT ridgepoint_%s%s %s\n", scope, name, unit);
-    whole_file_print(file, "# HELP ridgepoint_%s%s %s\n", scope, name, help);
+static void begin(const char *family, const char *unit, const char *help, WholeFile *file) {
+    whole_file_print(file, "# TYPE ridgepoint_%s gauge\n", family);
+    if (unit) whole_file_print(file, "# UNIT ridgepoint_%s %s\n", family, unit);
+    whole_file_print(file, "# HELP ridgepoint_%s %s\n", family, help);
 }
 
-// ---- quantities of a phase ---------------------------------------------------------------------
+static const char *unit_of(const ProfileField *field) {
+    return field->kind == FIELD_BYTES ? "bytes" : NULL;
+}
+
+// ---- phases ------------------------------------------------------------------------------------
 static double seconds_of(const ProfilePhase *phase) {
     return latency_median(latency_whole(&phase->latency));
 }
-static double flops_of(const ProfilePhase *phase) {
-    return (double)op_cost_total_flops(phase->cost);
+
+// A gauge of phases: a count of the table (profile_fields.h), or with NULL their time.
+static double value_of(const ProfileField *field, const ProfilePhase *phase) {
+    return field ? (double)profile_field_count(field, phase) : seconds_of(phase);
 }
-static double read_of(const ProfilePhase *phase) { return (double)phase->cost.bytes_read; }
-static double written_of(const ProfilePhase *phase) { return (double)phase->cost.bytes_written; }
 
-static const struct {
-    const char *name, *unit, *help;
-    double (*of)(const ProfilePhase *phase);
-} quantities[] = {
-    {"seconds", "seconds", "Median time.", seconds_of},
-    {"flops", NULL, "Operations, of all kinds.", flops_of},
-    {"read_bytes", "bytes", "Bytes that its ops read.", read_of},
-    {"written_bytes", "bytes", "Bytes that its ops write.", written_of},
-};
-enum { QUANTITIES = sizeof(quantities) / sizeof(quantities[0]) };
-
-static const ReportPhase phases[] = {REPORT_STEP, REPORT_FORWARD, REPORT_BACKWARD,
-                                     REPORT_OPTIMIZER};
-enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
-
-static void put_phases(const Profile *profile, int q, WholeFile *file) {
+// Writes a gauge of the phases of the whole step (`scope` "phase_") or of all layers ("layer_").
+static void put_phases(const Profile *profile, const char *scope, const ProfileField *field,
+                       WholeFile *file) {
     char family[40];
-    snprintf(family, sizeof(family), "phase_%s", quantities[q].name);
-    begin("phase_", quantities[q].name, quantities[q].unit, quantities[q].help, file);
-    for (int p = 0; p < PHASES; p++) {
-        const ProfilePhase *phase = &profile->totals[phases[p]];
-        if (phase->ops > 0)
-            put_line(profile, family, (Line){.phase = report_phase_name(phases[p])},
-                     quantities[q].of(phase), file);
+    const char *name = field ? field->metric : "seconds";
+    bool of_layers = strcmp(scope, "layer_") == 0;
+    snprintf(family, sizeof(family), "%s%s", scope, name);
+    begin(family, field ? unit_of(field) : "seconds", field ? field->help : "Median time.", file);
+    for (int i = 0; i < (of_layers ? profile->n_layers : 1); i++) {
+        const ProfilePhase *phases = of_layers ? profile->layers[i].phase : profile->totals;
+        char layer[PROFILE_LAYER_NAME]; // lines with equal labels are invalid
+        Line line = {.layer = of_layers ? profile_layer_name(profile, i, layer) : NULL,
+                     .type = of_layers ? profile->layers[i].type : NULL};
+        if (!of_layers && phases[REPORT_STEP].ops > 0) {
+            line.phase = report_phase_name(REPORT_STEP);
+            put_line(profile, family, line, value_of(field, &phases[REPORT_STEP]), file);
+        }
+        for (int p = 0; p < STEP_PARTS; p++) { // a layer's step is their sum
+            line.phase = report_phase_name(step_parts[p]);
+            if (phases[step_parts[p]].ops > 0)
+                put_line(profile, family, line, value_of(field, &phases[step_parts[p]]), file);
+        }
     }
 }
 
-// Writes layers without REPORT_STEP, which is the sum over phases.
-static void put_layers(const Profile *profile, int q, WholeFile *file) {
-    char family[40];
-    snprintf(family, sizeof(family), "layer_%s", quantities[q].name);
-    begin("layer_", quantities[q].name, quantities[q].unit, quantities[q].help, file);
-    for (int i = 0; i < profile->n_layers; i++) {
-        const ProfileLayer *layer = &profile->layers[i];
-        char name[PROFILE_LAYER_NAME];
-        profile_layer_name(profile, i, name); // lines with equal labels are invalid
-        for (int p = 1; p < PHASES; p++) {
-            const ProfilePhase *phase = &layer->phase[phases[p]];
-            const Line line = {.layer = name,
-                               .type = layer->type,
-                               .phase = report_phase_name(phases[p])};
-            if (phase->ops > 0) put_line(profile, family, line, quantities[q].of(phase), file);
-        }
+// Writes the gauges of a scope other than phases.
+static void put_fields(const Profile *profile, FieldScope scope, const void *of, WholeFile *file) {
+    for (const ProfileField *field = profile_fields(scope); field->key; field++) {
+        if (!field->metric) continue;
+        begin(field->metric, unit_of(field), field->help, file);
+        put_line(profile, field->metric, (Line){0}, (double)profile_field_count(field, of), file);
     }
 }
 
@@ -118,42 +110,22 @@ static void put_info(WholeFile *file) {
 Status openmetrics_write(const Profile *profile, const char *path) {
     WholeFile *file = whole_file_open(path);
     if (!file) return error_status();
-    const ProfilePhase *step = &profile->totals[REPORT_STEP];
-    int64_t measured = profile->measured.peak.total;
-    const struct {
-        const char *name, *unit, *help;
-        Line line;
-        double value;
-    } singles[] = {
-        {"inference_seconds",
-         "seconds",
-         "Median time of a forward alone.",
-         {0},
-         latency_median(latency_whole(&profile->inference))},
-        {"units_per_second",
-         NULL,
-         "Throughput; the unit says of what.",
-         {.unit = profile->unit},
-         (double)profile->units / seconds_of(step)},
-        {"peak_bytes",
-         "bytes",
-         "Memory at the peak of a step.",
-         {0},
-         (double)(measured > 0 ? measured : profile->predicted.peak.total)},
-        {"saved_bytes",
-         "bytes",
-         "Of it kept for backward.",
-         {0},
-         (double)profile->predicted.saved_bytes},
-        {"parameters", NULL, "Of the model.", {0}, (double)profile->parameters},
-    };
     put_info(file);
-    for (size_t i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
-        begin("", singles[i].name, singles[i].unit, singles[i].help, file);
-        put_line(profile, singles[i].name, singles[i].line, singles[i].value, file);
+    begin("inference_seconds", "seconds", "Median time of a forward alone.", file);
+    put_line(profile, "inference_seconds", (Line){0},
+             latency_median(latency_whole(&profile->inference)), file);
+    begin("units_per_second", NULL, "Throughput; the unit says of what.", file);
+    put_line(profile, "units_per_second", (Line){.unit = profile->unit},
+             (double)profile->units / seconds_of(&profile->totals[REPORT_STEP]), file);
+    bool measured = profile->measured.peak.total > 0;
+    put_fields(profile, FIELDS_MEMORY, measured ? &profile->measured : &profile->predicted, file);
+    put_fields(profile, FIELDS_MODEL, profile, file);
+    for (int i = 0; i < 2; i++) {
+        const char *scope = i == 0 ? "phase_" : "layer_";
+        put_phases(profile, scope, NULL, file);
+        for (const ProfileField *field = profile_fields(FIELDS_PHASE); field->key; field++)
+            if (field->metric) put_phases(profile, scope, field, file);
     }
-    for (int q = 0; q < QUANTITIES; q++) put_phases(profile, q, file);
-    for (int q = 0; q < QUANTITIES; q++) put_layers(profile, q, file);
     whole_file_print(file, "# EOF\n");
     return whole_file_close(file);
 }

@@ -46,14 +46,8 @@ static void write_counts(JsonWriter *json, const ProfileDiff *diff) {
         member_text(json, "path", count->path[0] ? count->path : NULL);
         member_text(json, "phase", count->phase[0] ? count->phase : NULL);
         member_text(json, "name", count->name);
-        if (count->before >= 0)
-            member_integer(json, "before", count->before);
-        else
-            member_null(json, "before");
-        if (count->after >= 0)
-            member_integer(json, "after", count->after);
-        else
-            member_null(json, "after");
+        member_integer_if(json, count->before >= 0, "before", count->before);
+        member_integer_if(json, count->after >= 0, "after", count->after);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -76,7 +70,7 @@ Status profile_diff_write_json(const ProfileDiff *diff, const DiffStory *story,
                                JsonWriter *json) {
     json_writer_begin_object(json);
     member_text(json, "schema", "ridgepoint.diff/v1");
-    json_created(json);
+    json_date(json, "created");
     member_text(json, "command", command);
     member_text(json, "base", story->base);
     member_integer(json, "runs_before", diff->runs_before);

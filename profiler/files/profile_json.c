@@ -8,18 +8,19 @@
 
 #include "layers/files/onnx.h"
 #include "profiler/base/environment.h"
+#include "profiler/files/profile_file.h"
 #include "profiler/files/profile_json_parts.h"
 #include "profiler/machine/machine_parts.h"
 #include "profiler/report/report_table.h"
+#include "tensor/given.h"
 
 // ---- sections --------------------------------------------------------------------------------
 static void write_machine(JsonWriter *json, const Profile *profile) {
     if (!profile->has_machine) {
-        member_null(json, "machine");
-        member_text(json, "machine_reason",
-                    profile->totals[REPORT_STEP].latency.count > 0
-                        ? "no ceilings were given"
-                        : "nothing ran to be held against ceilings");
+        member_absent(json, "machine",
+                      profile->totals[REPORT_STEP].latency.count > 0
+                          ? "no ceilings were given"
+                          : "nothing ran to be held against ceilings");
         return;
     }
     const Machine *machine = &profile->machine;
@@ -73,18 +74,9 @@ static void write_assumed(JsonWriter *json, const Profile *profile) {
 static void write_model(JsonWriter *json, const Profile *profile) {
     json_writer_key(json, "model");
     json_writer_begin_object(json);
-    member_text(json, "name", profile->model);
-    json_shape(json, "input_shape", profile->input);
-    member_integer(json, "batch", profile->batch);
-    member_integer(json, "accumulate", profile->accumulate);
+    json_fields(json, FIELDS_MODEL, profile);
     member_text(json, "dtype", precision_name(profile->precision));
-    member_integer(json, "parameters", profile->parameters);
-    member_integer(json, "parameters_stored", profile->parameters_stored);
-    member_integer(json, "parameters_guessed", profile->parameters_guessed);
-    member_integer(json, "trainable_parameters", profile->trainable_parameters);
-    member_integer(json, "parameter_bytes", profile->parameter_bytes);
     member_real(json, "flops_per_parameter", profile_flops_per_parameter(profile));
-    member_text(json, "optimizer", profile->optimizer[0] ? profile->optimizer : NULL);
     json_writer_end_object(json);
 }
 
@@ -92,17 +84,11 @@ static void write_model(JsonWriter *json, const Profile *profile) {
 static void write_device(JsonWriter *json, const Profile *profile) {
     bool timed = profile->has_device_times, copied = profile->batch_copy.count > 0;
     member_real(json, "launch_seconds", latency_median(&profile->launch));
-    if (timed)
-        member_integer(json, "launches", profile->launches);
-    else
-        member_null(json, "launches");
+    member_integer_if(json, timed, "launches", profile->launches);
     member_real(json, "device_busy_fraction", profile->device_busy_fraction);
     if (!timed) member_text(json, "launch_reason", "this device has no time of its own");
     member_real(json, "batch_copy_seconds", latency_median(&profile->batch_copy));
-    if (copied)
-        member_integer(json, "batch_copy_bytes", profile->batch_copy_bytes);
-    else
-        member_null(json, "batch_copy_bytes");
+    member_integer_if(json, copied, "batch_copy_bytes", profile->batch_copy_bytes);
     if (!copied) member_text(json, "batch_copy_reason", "the batch is where it is needed");
 }
 
@@ -143,16 +129,10 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
     member_real(json, "fault_seconds", ran ? step->terms.faults : (double)NAN);
     member_real(json, "cold_start_seconds", profile->cold_seconds);
     member_integer(json, "warmup_steps", profile->warmup);
-    if (totals[REPORT_STEP].latency.count > 0) {
-        member_bool(json, "steady", profile->steady);
-        member_bool(json, "trend", profile->trend);
-        member_integer(json, "steps_per_sample", profile->steps_per_sample);
-    } else {
-        member_null(json, "steady");
-        member_null(json, "trend");
-        member_null(json, "steps_per_sample");
-        member_text(json, "latency_reason", "nothing ran on the meta device");
-    }
+    member_bool_if(json, ran, "steady", profile->steady);
+    member_bool_if(json, ran, "trend", profile->trend);
+    member_integer_if(json, ran, "steps_per_sample", profile->steps_per_sample);
+    if (!ran) member_text(json, "latency_reason", "nothing ran on the meta device");
     member_real(json, "unattributed_seconds", profile->unattributed_seconds);
     json_writer_end_object(json);
 }
@@ -160,8 +140,7 @@ static void write_totals(JsonWriter *json, const Profile *profile) {
 static void write_metronome(JsonWriter *json, const Profile *profile) {
     const ProfileMetronome *metronome = &profile->metronome;
     if (metronome->product.count == 0) {
-        member_null(json, "metronome");
-        member_text(json, "metronome_reason", "it runs where processes are compared, as of --runs");
+        member_absent(json, "metronome", "it runs where processes are compared, as of --runs");
         return;
     }
     json_writer_begin_object(json_writer_key(json, "metronome"));
@@ -185,12 +164,7 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
     for (int i = 0; i < profile->n_layers; i++) {
         const ProfileLayer *layer = &profile->layers[i];
         json_writer_begin_object(json);
-        member_text(json, "path", layer->path);
-        member_text(json, "type", layer->type[0] ? layer->type : NULL);
-        json_shape(json, "input_shape", layer->input);
-        json_shape(json, "output_shape", layer->output);
-        member_integer(json, "parameters", layer->parameters);
-        member_integer(json, "saved_bytes", layer->saved_bytes);
+        json_fields(json, FIELDS_LAYER, layer);
         member_real(json, "speedup_without", speedup_without(profile, layer));
         member_count(json, "recomputed_flops", 2 * layer->phase[REPORT_RECOMPUTE].cost.macs);
         for (int p = 0; p < REPORT_STEP; p++)
@@ -201,41 +175,6 @@ static void write_layers(JsonWriter *json, const Profile *profile) {
     json_writer_end_array(json);
 }
 
-static void write_training(JsonWriter *json, const ProfileTraining *training) {
-    if (!training->data) {
-        member_null(json, "training");
-        member_text(json, "training_reason", training->absent);
-        return;
-    }
-    const FitResult *fit = &training->fit;
-    json_writer_key(json, "training");
-    json_writer_begin_object(json);
-    member_text(json, "data", training->data);
-    member_integer(json, "epochs", fit->epochs);
-    member_integer(json, "steps", fit->steps);
-    member_text(json, "schedule", schedule_name(training->schedule.kind));
-    member_real(json, "learning_rate", (double)training->schedule.base);
-    member_real(json, "final_learning_rate", training->final_rate);
-    member_integer(json, "warmup_steps", training->schedule.warmup);
-    member_real(json, "final_loss", fit->final_loss);
-    member_real(json, "test_accuracy", training->test_accuracy);
-    if (!isnan(training->held_out_loss)) {
-        member_real(json, "held_out_loss", training->held_out_loss);
-        member_real(json, "bigram_loss", training->bigram_loss);
-    }
-    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all done before
-    member_real(json, "samples_per_second", samples / fit->seconds);
-    member_real(json, "data_wait_seconds", fit->data_wait_seconds);
-    member_real(json, "seconds", fit->seconds);
-    double losses[LOSS_COLUMNS];
-    int parts = loss_curve_means(&training->curve, losses);
-    json_writer_begin_array(json_writer_key(json, "losses"));
-    for (int i = 0; i < parts; i++) json_writer_double(json, losses[i]);
-    json_writer_end_array(json);
-    member_bool(json, "cut_short", fit->cut_short);
-    json_writer_end_object(json);
-}
-
 void json_date(JsonWriter *json, const char *key) {
     char created[32] = "";
     time_t now = time(NULL);
@@ -243,19 +182,16 @@ void json_date(JsonWriter *json, const char *key) {
     if (gmtime_r(&now, &utc)) strftime(created, sizeof(created), "%Y-%m-%dT%H:%M:%SZ", &utc);
     member_text(json, key, created);
 }
-void json_created(JsonWriter *json) { json_date(json, "created"); }
 
 static void write_comparison(JsonWriter *json, const Profile *profile) {
     json_writer_begin_array(json_writer_key(json, "uncounted"));
     for (int i = 0; i < profile->n_uncounted; i++) json_writer_string(json, profile->uncounted[i]);
     json_writer_end_array(json);
     write_assumed(json, profile);
-    if (profile->reconciled || profile->difference[0]) {
+    if (profile->reconciled || profile->difference[0])
         member_bool(json, "reconciled", profile->reconciled);
-    } else {
-        member_null(json, "reconciled");
-        member_text(json, "reconciled_reason", "nothing ran to compare with");
-    }
+    else
+        member_absent(json, "reconciled", "nothing ran to compare with");
     member_text(json, "difference", profile->difference[0] ? profile->difference : NULL);
 }
 
@@ -275,11 +211,11 @@ static void write_config(JsonWriter *json, const char *lines) {
     json_writer_end_array(json);
 }
 
-void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
-                   const char *command) {
+static void write_document(JsonWriter *json, const Profile *profile,
+                           const ProfileTraining *training, const char *command) {
     json_writer_begin_object(json);
     member_text(json, "schema", "ridgepoint.profile/v1");
-    json_created(json);
+    json_date(json, "created");
     member_text(json, "command", command);
     write_config(json, profile->config);
     member_text(json, "kind", profile_kind_name(profile->kind));
@@ -297,7 +233,7 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_ops(json, profile);
     json_rank(json, profile);
     json_advice(json, profile);
-    write_training(json, training);
+    json_training(json, training);
     json_generation(json, profile);
     write_comparison(json, profile);
     member_real(json, "profiler_overhead_percent", 100.0 * profile->overhead_fraction);
@@ -306,11 +242,37 @@ void json_document(JsonWriter *json, const Profile *profile, const ProfileTraini
     json_writer_end_object(json);
 }
 
+// Closes the document, or if it is incomplete leaves the file as it was.
+static Status close_document(JsonWriter *json) {
+    if (!error_pending()) return json_writer_close(json);
+    json_writer_discard(json);
+    return error_status();
+}
+
 Status profile_write_json(const Profile *profile, const ProfileTraining *training,
                           const char *command, JsonWriter *json) {
     bool failed_before = error_pending(); // the document reports a failed training
-    json_document(json, profile, training, command);
-    if (failed_before || !error_pending()) return json_writer_close(json);
-    json_writer_discard(json); // the document is incomplete
-    return error_status();
+    write_document(json, profile, training, command);
+    return failed_before ? json_writer_close(json) : close_document(json);
+}
+
+Status profile_write_json_each(const Profile *const profiles[], int n, const char *command,
+                               JsonWriter *json) {
+    const ProfileTraining none = {.absent = "networks are compared, not trained"};
+    json_writer_begin_object(json);
+    member_text(json, "schema", "ridgepoint.comparison/v1");
+    json_date(json, "created");
+    member_text(json, "command", command);
+    json_writer_begin_array(json_writer_key(json, "models"));
+    for (int i = 0; i < n; i++) write_document(json, profiles[i], &none, command);
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+    return close_document(json);
+}
+
+Status profile_write_file(const Profile *profile, const char *command, const char *path) {
+    if (!GIVEN(profile)) return STATUS_INVALID_ARGUMENT;
+    const ProfileTraining none = {.absent = "not a part of this profile"};
+    JsonWriter *json = json_file_open(path);
+    return json ? profile_write_json(profile, &none, command, json) : error_status();
 }

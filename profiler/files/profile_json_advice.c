@@ -75,8 +75,7 @@ void json_advice(JsonWriter *json, const Profile *profile) {
         member_text(json, "advice_reason", "times are too noisy, or too few, to predict from");
     const Trials *trials = profile->trials;
     if (!trials) {
-        member_null(json, "tried");
-        member_text(json, "tried_reason", noise ? "nothing was advised" : "--try was not asked");
+        member_absent(json, "tried", noise ? "nothing was advised" : "--try was not asked");
         return;
     }
     json_writer_begin_array(json_writer_key(json, "tried"));

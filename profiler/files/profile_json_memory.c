@@ -5,29 +5,21 @@
 static void write_memory_side(JsonWriter *json, const char *key, const ProfileMemory *memory,
                               const char *absent) {
     if (absent) {
-        char reason[48];
-        snprintf(reason, sizeof(reason), "%s_reason", key);
-        member_null(json, key);
-        member_text(json, reason, absent);
+        member_absent(json, key, absent);
         return;
     }
     json_writer_key(json, key);
     json_writer_begin_object(json);
-    json_categories(json, &memory->peak);
-    member_integer(json, "peak_bytes", memory->peak.total);
-    member_integer(json, "saved_bytes", memory->saved_bytes);
+    json_fields(json, FIELDS_USE, &memory->peak);
+    json_fields(json, FIELDS_MEMORY, memory);
     json_writer_end_object(json);
 }
 
 static void write_recompute(JsonWriter *json, const Profile *profile) {
     const ProfileRecompute *recompute = &profile->recompute;
-    if (profile->budget > 0)
-        member_integer(json, "budget_bytes", profile->budget);
-    else
-        member_null(json, "budget_bytes");
+    member_integer_if(json, profile->budget > 0, "budget_bytes", profile->budget);
     if (recompute->layers == 0) {
-        member_null(json, "recompute");
-        member_text(json, "recompute_reason", "no layer is marked");
+        member_absent(json, "recompute", "no layer is marked");
         return;
     }
     json_writer_begin_object(json_writer_key(json, "recompute"));
@@ -45,34 +37,24 @@ void json_memory(JsonWriter *json, const Profile *profile) {
     write_memory_side(json, "measured", &profile->measured,
                       ran ? NULL : "nothing ran on the meta device");
     write_memory_side(json, "predicted", &profile->predicted, NULL);
-    if (ran) {
-        member_integer(json, "step_allocations", profile->allocations);
-    } else {
-        member_null(json, "step_allocations");
-    }
+    member_integer_if(json, ran, "step_allocations", profile->allocations);
     member_integer(json, "unaccounted_bytes", profile->unaccounted_bytes);
     member_integer(json, "reserved_bytes", profile->reserved_bytes);
-    if (profile->process_peak_bytes >= 0) {
+    if (profile->process_peak_bytes >= 0)
         member_integer(json, "process_peak_bytes", profile->process_peak_bytes);
-    } else {
-        member_null(json, "process_peak_bytes");
-        member_text(json, "process_peak_bytes_reason", "/proc/self/status has no VmHWM");
-    }
+    else
+        member_absent(json, "process_peak_bytes", "/proc/self/status has no VmHWM");
     member_text(json, "peak_op", profile->measured.peak_op);
     member_integer(json, "inference_peak_bytes", profile->inference_bytes);
-    if (profile->one_batch) {
-        member_null(json, "bytes_per_sample");
-        member_text(json, "bytes_per_sample_reason", "the model takes no batch but this");
-    } else {
+    if (profile->one_batch)
+        member_absent(json, "bytes_per_sample", "the model takes no batch but this");
+    else
         member_integer(json, "bytes_per_sample", profile->bytes_per_sample);
-    }
-    if (profile->large_batch_bytes > 0) {
+    if (profile->large_batch_bytes > 0)
         member_integer(json, "large_batch_peak_bytes", profile->large_batch_bytes);
-    } else {
-        member_null(json, "large_batch_peak_bytes");
-        member_text(json, "large_batch_peak_bytes_reason",
-                    profile->accumulate > 1 ? "it could not be counted" : "a step is one batch");
-    }
+    else
+        member_absent(json, "large_batch_peak_bytes",
+                      profile->accumulate > 1 ? "it could not be counted" : "a step is one batch");
     write_recompute(json, profile);
     json_card(json, profile);
     json_writer_end_object(json);

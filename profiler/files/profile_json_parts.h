@@ -5,10 +5,12 @@
 
 #include "profiler/base/json_writer.h"
 #include "profiler/files/profile_json.h"
+#include "profiler/measure/profile_fields.h"
 
+// Writes the members of a scope (profile_fields.h) of the struct `of`, in the table's order.
+void json_fields(JsonWriter *json, FieldScope scope, const void *of);
 void json_shape(JsonWriter *json, const char *key, Shape shape);              // ndim -1: null
 void json_latency(JsonWriter *json, const char *key, const Latency *latency); // count 0: null
-void json_categories(JsonWriter *json, const MemoryUse *use); // "parameter_bytes" and the others
 // Writes "a phase" of profiler/CONVENTIONS.md, section 5; null unless it happened.
 void json_phase(JsonWriter *json, const Machine *machine, const char *key,
                 const ProfilePhase *phase, bool happened);
@@ -17,13 +19,10 @@ void json_memory(JsonWriter *json, const Profile *profile); // "memory"
 void json_card(JsonWriter *json, const Profile *profile);   // "device", if it has its own memory
 void json_ops(JsonWriter *json, const Profile *profile);    // "ops": in the order of their ends
 void json_rank(JsonWriter *json, const Profile *profile);   // "start_with"
-void json_advice(JsonWriter *json, const Profile *profile); // and the tried advice
+void json_training(JsonWriter *json, const ProfileTraining *training); // "training"
+void json_advice(JsonWriter *json, const Profile *profile);            // and the tried advice
 void json_generation(JsonWriter *json, const Profile *profile); // "generation"; null: not requested
 
-// Writes one whole profile as a value; and the member with the creation date.
-void json_document(JsonWriter *json, const Profile *profile, const ProfileTraining *training,
-                   const char *command);
-void json_created(JsonWriter *json);
-void json_date(JsonWriter *json, const char *key); // the date under another key
+void json_date(JsonWriter *json, const char *key); // the date and time of day
 
 #endif

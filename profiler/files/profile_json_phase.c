@@ -1,5 +1,5 @@
-// profile_json_phase.c -- shapes, latencies, phases, ops and generation as JSON. Every count exact,
-// times in seconds, absent values null.
+// profile_json_phase.c -- shapes, latencies, phases, ops, generation and training as JSON. Every
+// count exact, times in seconds, absent values null.
 #include <math.h>
 
 #include "profiler/files/profile_json_parts.h"
@@ -19,11 +19,16 @@ void json_shape(JsonWriter *json, const char *key, Shape shape) {
     write_shape(json_writer_key(json, key), shape);
 }
 
-void json_categories(JsonWriter *json, const MemoryUse *use) {
-    for (int c = 0; c < MEM_COUNT; c++) {
-        char key[32];
-        snprintf(key, sizeof(key), "%s_bytes", memory_category_name((MemoryCategory)c));
-        member_integer(json, key, use->category[c]);
+void json_fields(JsonWriter *json, FieldScope scope, const void *of) {
+    for (const ProfileField *field = profile_fields(scope); field->key; field++) {
+        const char *text = profile_field_at(field, of);
+        if (!(field->uses & FIELD_JSON)) continue;
+        if (field->kind == FIELD_TEXT)
+            member_text(json, field->key, text[0] ? text : NULL);
+        else if (field->kind == FIELD_SHAPE)
+            json_shape(json, field->key, *(const Shape *)profile_field_at(field, of));
+        else
+            member_integer(json, field->key, profile_field_count(field, of));
     }
 }
 
@@ -109,24 +114,12 @@ void json_latency(JsonWriter *json, const char *key, const Latency *latency) {
     if (s->ci95_reached) {
         write_interval(json, s);
     } else {
-        member_null(json, "ci95");
-        member_text(json, "ci95_reason", "fewer than 6 samples");
+        member_absent(json, "ci95", "fewer than 6 samples");
     }
     write_across(json, latency->across);
     write_percentiles(json, latency);
     write_samples(json, latency);
     json_writer_end_object(json);
-}
-
-static void write_cost(JsonWriter *json, const OpCost *cost) {
-    member_count(json, "macs", cost->macs);
-    member_count(json, "flops", 2 * cost->macs);
-    member_count(json, "bias_flops", cost->bias_flops);
-    member_count(json, "elementwise_flops", cost->elementwise_flops);
-    member_count(json, "transcendental_flops", cost->transcendental_flops);
-    member_count(json, "total_flops", op_cost_total_flops(*cost));
-    member_count(json, "bytes_read", cost->bytes_read);
-    member_count(json, "bytes_written", cost->bytes_written);
 }
 
 // Without a machine the roofline is zero: all members are null.
@@ -158,7 +151,7 @@ static void write_terms(JsonWriter *json, const TimeTerms *terms, double seconds
 }
 
 void json_phase_members(JsonWriter *json, const Machine *machine, const ProfilePhase *phase) {
-    write_cost(json, &phase->cost);
+    json_fields(json, FIELDS_PHASE, phase);
     json_latency(json, "latency", &phase->latency);
     member_real(json, "intensity", profile_intensity(phase->cost));
     write_roofline(json, machine, &phase->roofline);
@@ -190,7 +183,7 @@ static void write_op(JsonWriter *json, const Profile *profile, const ProfileOp *
     for (int i = 0; i < OP_RECORD_INPUTS && i < record->n_in; i++) write_shape(json, record->in[i]);
     json_writer_end_array(json);
     json_shape(json, "output_shape", record->out);
-    write_cost(json, &record->cost);
+    json_fields(json, FIELDS_PHASE, &(ProfilePhase){.cost = record->cost});
     member_real(json, "median_seconds", latency_median(&op->latency));
     write_roofline(json, &profile->machine, &op->roofline);
     json_writer_end_object(json);
@@ -206,9 +199,8 @@ void json_ops(JsonWriter *json, const Profile *profile) {
 void json_generation(JsonWriter *json, const Profile *profile) {
     const Generation *generation = profile->generation;
     if (!generation) {
-        member_null(json, "generation");
-        member_text(json, "generation_reason",
-                    error_pending() ? "it failed" : "--generate was not asked");
+        member_absent(json, "generation",
+                      error_pending() ? "it failed" : "--generate was not asked");
         return;
     }
     json_writer_begin_object(json_writer_key(json, "generation"));
@@ -220,11 +212,44 @@ void json_generation(JsonWriter *json, const Profile *profile) {
     member_real(json, "tokens_per_second", generation_rate(generation));
     json_phase(json, &profile->machine, "first_token", &generation->first, true);
     json_phase(json, &profile->machine, "token", &generation->token, generation->token.ops > 0);
-    if (generation->token.ops > 0)
-        member_integer(json, "token_position", generation->position);
-    else
-        member_null(json, "token_position"); // there is only the first token
+    member_integer_if(json, generation->token.ops > 0, "token_position",
+                      generation->position); // there is only the first token
     if (generation->first.latency.count == 0)
         member_text(json, "latency_reason", "nothing ran on the meta device");
+    json_writer_end_object(json);
+}
+
+// ---- training --------------------------------------------------------------------------------
+void json_training(JsonWriter *json, const ProfileTraining *training) {
+    if (!training->data) {
+        member_absent(json, "training", training->absent);
+        return;
+    }
+    const FitResult *fit = &training->fit;
+    json_writer_key(json, "training");
+    json_writer_begin_object(json);
+    member_text(json, "data", training->data);
+    member_integer(json, "epochs", fit->epochs);
+    member_integer(json, "steps", fit->steps);
+    member_text(json, "schedule", schedule_name(training->schedule.kind));
+    member_real(json, "learning_rate", (double)training->schedule.base);
+    member_real(json, "final_learning_rate", training->final_rate);
+    member_integer(json, "warmup_steps", training->schedule.warmup);
+    member_real(json, "final_loss", fit->final_loss);
+    member_real(json, "test_accuracy", training->test_accuracy);
+    if (!isnan(training->held_out_loss)) {
+        member_real(json, "held_out_loss", training->held_out_loss);
+        member_real(json, "bigram_loss", training->bigram_loss);
+    }
+    double samples = fit->samples > 0 ? (double)fit->samples : (double)NAN; // all done before
+    member_real(json, "samples_per_second", samples / fit->seconds);
+    member_real(json, "data_wait_seconds", fit->data_wait_seconds);
+    member_real(json, "seconds", fit->seconds);
+    double losses[LOSS_COLUMNS];
+    int parts = loss_curve_means(&training->curve, losses);
+    json_writer_begin_array(json_writer_key(json, "losses"));
+    for (int i = 0; i < parts; i++) json_writer_double(json, losses[i]);
+    json_writer_end_array(json);
+    member_bool(json, "cut_short", fit->cut_short);
     json_writer_end_object(json);
 }

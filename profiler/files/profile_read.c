@@ -74,6 +74,18 @@ static Status read_share(const Reader *reader, const char *key, json_t *value, d
     return fits ? STATUS_OK : refuse(reader, key, "a share, 0 to 1");
 }
 
+// Reads the members of a scope (profile_fields.h) that comparisons need into the struct `of`.
+static Status read_fields(const Reader *reader, json_t *from, FieldScope scope, void *of) {
+    Status status = STATUS_OK;
+    for (const ProfileField *field = profile_fields(scope); field->key && !status; field++) {
+        void *at = profile_field_at(field, of);
+        if (!(field->uses & FIELD_READ)) continue;
+        status = field->kind == FIELD_TEXT ? read_text(reader, from, field->key, at, field->size)
+                                           : read_count(reader, from, field->key, at);
+    }
+    return status;
+}
+
 // ---- times -------------------------------------------------------------------------------------
 // Reads the medians of all runs, if there were several.
 static Status read_across(const Reader *reader, json_t *from, Latency *latency) {
@@ -114,21 +126,7 @@ static Status read_latency(Reader *reader, json_t *from, Latency *latency) {
 
 // ---- phases and layers -------------------------------------------------------------------------
 static Status read_phase(Reader *reader, json_t *from, ProfilePhase *phase) {
-    OpCost *cost = &phase->cost;
-    const struct {
-        const char *key;
-        uint64_t *count;
-    } counts[] = {{"macs", &cost->macs},
-                  {"bias_flops", &cost->bias_flops},
-                  {"elementwise_flops", &cost->elementwise_flops},
-                  {"transcendental_flops", &cost->transcendental_flops},
-                  {"bytes_read", &cost->bytes_read},
-                  {"bytes_written", &cost->bytes_written}};
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        int64_t count;
-        if (read_count(reader, from, counts[i].key, &count)) return error_status();
-        *counts[i].count = (uint64_t)count;
-    }
+    if (read_fields(reader, from, FIELDS_PHASE, phase)) return error_status();
     phase->ops = 1; // the phase happened
     return read_latency(reader, json_object_get(from, "latency"), &phase->latency);
 }
@@ -147,11 +145,10 @@ static Status read_phases(Reader *reader, json_t *from, ProfilePhase phases[REPO
 }
 
 static Status read_layer(Reader *reader, json_t *from, ProfileLayer *layer) {
-    Status status = read_text(reader, from, "path", layer->path, sizeof(layer->path));
+    Status status = known(json_object_get(from, "path"))
+                        ? read_fields(reader, from, FIELDS_LAYER, layer)
+                        : refuse(reader, "path", "the path of a layer");
     if (!status && !layer->path[0]) status = refuse(reader, "path", "the path of a layer");
-    if (!status) status = read_text(reader, from, "type", layer->type, sizeof(layer->type));
-    if (!status) status = read_count(reader, from, "parameters", &layer->parameters);
-    if (!status) status = read_count(reader, from, "saved_bytes", &layer->saved_bytes);
     return status ? status : read_phases(reader, from, layer->phase);
 }
 
@@ -172,15 +169,8 @@ static Status read_layers(Reader *reader, json_t *layers, Profile *profile) {
 
 // ---- sections ----------------------------------------------------------------------------------
 static Status read_peak(const Reader *reader, json_t *from, ProfileMemory *memory) {
-    int64_t *category = memory->peak.category;
-    Status status = STATUS_OK;
-    for (int c = 0; c < MEM_COUNT && !status; c++) {
-        char key[32];
-        snprintf(key, sizeof(key), "%s_bytes", memory_category_name((MemoryCategory)c));
-        status = read_count(reader, from, key, &category[c]);
-    }
-    if (!status) status = read_count(reader, from, "peak_bytes", &memory->peak.total);
-    return status ? status : read_count(reader, from, "saved_bytes", &memory->saved_bytes);
+    Status status = read_fields(reader, from, FIELDS_USE, &memory->peak);
+    return status ? status : read_fields(reader, from, FIELDS_MEMORY, memory);
 }
 
 static Status read_memory(Reader *reader, json_t *memory, Profile *profile) {
@@ -204,17 +194,6 @@ static Status read_kind(const Reader *reader, json_t *document, ProfileKind *kin
             return STATUS_OK;
         }
     return refuse(reader, "kind", "training, backward or inference");
-}
-
-static Status read_model(Reader *reader, json_t *model, Profile *profile) {
-    snprintf(reader->place, sizeof(reader->place), "model");
-    Status status = read_text(reader, model, "name", profile->model, sizeof(profile->model));
-    if (!status) status = read_count(reader, model, "batch", &profile->batch);
-    if (!status) status = read_count(reader, model, "parameters", &profile->parameters);
-    if (!status)
-        status =
-            read_text(reader, model, "optimizer", profile->optimizer, sizeof(profile->optimizer));
-    return status;
 }
 
 void profile_take_difference(Profile *profile, const json_t *document) {
@@ -260,8 +239,6 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
            *others = json_object_get(totals, "other_work_share");
     double median = latency_median(step), rate = 0.0;
     if (profile->totals[REPORT_STEP].ops == 0) return refuse(reader, "step", "an object");
-    snprintf(reader->place, sizeof(reader->place), "totals.inference");
-    status = read_latency(reader, json_object_get(totals, "inference"), &profile->inference);
     snprintf(reader->place, sizeof(reader->place), "totals.step");
     bool whole =
         step->count == 0 || (median > 0.0 && (!step->across || step->across->statistics.min > 0.0));
@@ -276,22 +253,25 @@ static Status read_totals(Reader *reader, json_t *totals, SavedProfile *saved) {
     return STATUS_OK;
 }
 
+// Reads the times of the whole that are no phase's, as far as runs are compared by them.
+static Status read_alone(Reader *reader, json_t *document, Profile *profile) {
+    Status status = STATUS_OK;
+    for (int i = 0; i < PROFILE_TIMES && !status; i++) {
+        const ProfileTime *time = &profile_times[i];
+        if (!time->key) continue;
+        snprintf(reader->place, sizeof(reader->place), "%s.%s", time->place, time->key);
+        json_t *from = json_object_get(json_object_get(document, time->place), time->key);
+        status = read_latency(reader, from, profile_time(profile, i));
+    }
+    return status;
+}
+
 static Status read_metronome(Reader *reader, json_t *from, ProfileMetronome *metronome) {
     int64_t version;
     if (!known(from)) return STATUS_OK;
     snprintf(reader->place, sizeof(reader->place), "metronome");
     Status status = read_count(reader, from, "version", &version);
     metronome->version = (int)(version < INT32_MAX ? version : INT32_MAX);
-    const struct {
-        const char *key;
-        Latency *latency;
-    } parts[] = {{"product", &metronome->product},
-                 {"read", &metronome->read},
-                 {"sharing", &metronome->sharing}};
-    for (int i = 0; i < 3 && !status; i++) {
-        snprintf(reader->place, sizeof(reader->place), "metronome.%s", parts[i].key);
-        status = read_latency(reader, json_object_get(from, parts[i].key), parts[i].latency);
-    }
     return status;
 }
 
@@ -306,13 +286,17 @@ static Status read_document(json_t *document, const char *name, SavedProfile *sa
             name, schema ? schema : "missing");
     Status status = read_text(&reader, document, "created", saved->created, 32);
     if (!status) status = read_kind(&reader, document, &saved->profile.kind);
-    if (!status) status = read_model(&reader, json_object_get(document, "model"), &saved->profile);
+    snprintf(reader.place, sizeof(reader.place), "model");
+    if (!status)
+        status =
+            read_fields(&reader, json_object_get(document, "model"), FIELDS_MODEL, &saved->profile);
     if (!status)
         status = read_environment(&reader, json_object_get(document, "environment"), saved);
     if (!status) status = read_totals(&reader, json_object_get(document, "totals"), saved);
     if (!status)
         status = read_metronome(&reader, json_object_get(document, "metronome"),
                                 &saved->profile.metronome);
+    if (!status) status = read_alone(&reader, document, &saved->profile);
     if (!status)
         status = read_memory(&reader, json_object_get(document, "memory"), &saved->profile);
     reader.place[0] = '\0';

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "profiler/measure/profile_fields.h"
 #include "tensor/memory.h"
 
 typedef struct Run { // the run being read
@@ -60,15 +61,19 @@ static Status take_layer(const Run *run, json_t *from, ProfileLayer *layer) {
     return take_phases(run, from, layer->path, layer->phase);
 }
 
-static Status take_metronome(const Run *run, json_t *from, ProfileMetronome *metronome) {
-    if (json_integer_value(json_object_get(from, "version")) != metronome->version)
+// Takes the times of the whole that are no phase's.
+static Status take_alone(const Run *run, json_t *document, Profile *profile) {
+    Status status = STATUS_OK;
+    json_t *version = json_object_get(json_object_get(document, "metronome"), "version");
+    if (json_integer_value(version) != profile->metronome.version)
         return refuse(run, "metronome", "version", "differs from the first run's");
-    Status status =
-        take(run, json_object_get(from, "product"), "metronome", "product", &metronome->product);
-    if (!status)
-        status = take(run, json_object_get(from, "read"), "metronome", "read", &metronome->read);
-    if (status) return status;
-    return take(run, json_object_get(from, "sharing"), "metronome", "sharing", &metronome->sharing);
+    for (int i = 0; i < PROFILE_TIMES && !status; i++) {
+        const ProfileTime *time = &profile_times[i];
+        if (!time->key) continue;
+        json_t *from = json_object_get(json_object_get(document, time->place), time->key);
+        status = take(run, from, time->place, time->key, profile_time(profile, i));
+    }
+    return status;
 }
 
 static Status take_document(const Run *run, json_t *document, Profile *profile) {
@@ -78,11 +83,7 @@ static Status take_document(const Run *run, json_t *document, Profile *profile) 
         return refuse(run, "layers", "", "differ from this profile's");
     profile_take_difference(profile, document);
     Status status = take_phases(run, totals, "totals", profile->totals);
-    if (!status)
-        status = take_metronome(run, json_object_get(document, "metronome"), &profile->metronome);
-    if (!status)
-        status = take(run, json_object_get(totals, "inference"), "totals", "inference",
-                      &profile->inference);
+    if (!status) status = take_alone(run, document, profile);
     for (int i = 0; i < profile->n_layers && !status; i++)
         status = take_layer(run, json_array_get(layers, (size_t)i), &profile->layers[i]);
     return status;
@@ -116,11 +117,8 @@ Status profile_take_runs(Profile *profile, char *const documents[], int n) {
         const Run run = {.number = i + 1, .of = n + 1};
         status = take_text(&run, documents[i], profile);
     }
-    ProfileMetronome *metronome = &profile->metronome;
-    Latency *alone[] = {&profile->inference, &metronome->product, &metronome->read,
-                        &metronome->sharing};
     if (!status) status = summarise_phases(profile->totals);
-    for (int i = 0; i < 4 && !status; i++) status = summarise(alone[i]);
+    for (int i = 0; i < PROFILE_TIMES && !status; i++) status = summarise(profile_time(profile, i));
     for (int i = 0; i < profile->n_layers && !status; i++)
         status = summarise_phases(profile->layers[i].phase);
     return status;

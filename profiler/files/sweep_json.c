@@ -95,7 +95,7 @@ Status sweep_write_json(const Sweep *sweep, const char *command, const char *cpu
                         JsonWriter *json) {
     json_writer_begin_object(json);
     member_text(json, "schema", schema);
-    json_created(json);
+    json_date(json, "created");
     member_text(json, "command", command);
     member_text(json, "cpu", cpu);
     member_text(json, "unit", sweep->unit);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profiler/base/escape.h"
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 
 char *chart_layer_link(int layer, char text[CHART_LINK]) {
     snprintf(text, CHART_LINK, "#layer-%d", layer);

@@ -7,7 +7,7 @@
 
 #include "profiler/advice/advice.h"
 #include "profiler/base/escape.h"
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 #include "profiler/look/chart.h"
 #include "profiler/look/page_parts.h"
 #include "profiler/report/report.h"

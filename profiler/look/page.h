@@ -3,7 +3,7 @@
 #ifndef PROFILER_LOOK_PAGE_H
 #define PROFILER_LOOK_PAGE_H
 
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 #include "profiler/compare/sweep.h"
 #include "profiler/files/profile_json.h"
 

@@ -4,14 +4,20 @@
 #include <string.h>
 
 #include "profiler/base/escape.h"
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 #include "profiler/look/chart.h"
 #include "profiler/look/page_parts.h"
 #include "profiler/report/report_table.h"
 #include "tensor/memory.h"
 
 // ---- building blocks ---------------------------------------------------------------------------
-void page_table_begin(const PageTable *table, WholeFile *file) {
+// A table that scrolls if the page is too narrow. Columns end at NULL; a name that begins with '<'
+// is a number column, aligned right.
+typedef struct PageTable {
+    const char *id, *caption;
+    const char *const *columns;
+} PageTable;
+static void page_table_begin(const PageTable *table, WholeFile *file) {
     whole_file_print(file,
                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                      "aria-labelledby=\"%s-caption\">\n<table>\n<caption id=\"%s-caption\">",
@@ -27,9 +33,11 @@ void page_table_begin(const PageTable *table, WholeFile *file) {
     whole_file_print(file, "</tr></thead>\n<tbody>\n");
 }
 
-void page_table_end(WholeFile *file) { whole_file_print(file, "</tbody>\n</table>\n</div>\n"); }
+static void page_table_end(WholeFile *file) {
+    whole_file_print(file, "</tbody>\n</table>\n</div>\n");
+}
 
-void page_row_begin(const char *id, const char *name, WholeFile *file) {
+static void page_row_begin(const char *id, const char *name, WholeFile *file) {
     whole_file_print(file, "<tr");
     if (id) escape_attribute(file, "id", id);
     whole_file_print(file, "><th scope=\"row\">");
@@ -37,7 +45,7 @@ void page_row_begin(const char *id, const char *name, WholeFile *file) {
     whole_file_print(file, "</th>");
 }
 
-void page_row_end(WholeFile *file) { whole_file_print(file, "</tr>\n"); }
+static void page_row_end(WholeFile *file) { whole_file_print(file, "</tr>\n"); }
 
 static void put_cell(const char *class, const char *text, WholeFile *file) {
     whole_file_print(file, class ? "<td class=\"%s\">" : "<td>", class);
@@ -45,10 +53,10 @@ static void put_cell(const char *class, const char *text, WholeFile *file) {
     whole_file_print(file, "</td>");
 }
 
-void page_cell(const char *text, WholeFile *file) { put_cell(NULL, text, file); }
-void page_number(const char *text, WholeFile *file) { put_cell("n", text, file); }
+static void page_cell(const char *text, WholeFile *file) { put_cell(NULL, text, file); }
+static void page_number(const char *text, WholeFile *file) { put_cell("n", text, file); }
 
-void page_bar(double share, const char *text, WholeFile *file) {
+static void page_bar(double share, const char *text, WholeFile *file) {
     whole_file_print(file, "<td class=\"n\">");
     escape_xml(file, text);
     if (share > 0.0)

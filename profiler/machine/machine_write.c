@@ -39,10 +39,7 @@ void machine_write_levels(JsonWriter *json, const Machine *machine) {
         const MachineLevel *level = &machine->levels[i];
         json_writer_begin_record(json);
         member_text(json, "name", level->name);
-        if (level->bytes < INT64_MAX)
-            member_integer(json, "bytes", level->bytes);
-        else
-            member_null(json, "bytes");
+        member_integer_if(json, level->bytes < INT64_MAX, "bytes", level->bytes);
         member_real(json, "bytes_per_second", level->bytes_per_second);
         member_real(json, "ridge", machine_ridge(machine, i));
         write_rate_if_there(json, "now", level->now);
@@ -76,10 +73,7 @@ Status machine_write(const Machine *machine, const char *path) {
     json_writer_begin_object(json);
     member_text(json, "schema", MACHINE_SCHEMA);
     member_text(json, "fingerprint", machine->fingerprint);
-    if (machine->threads > 0)
-        member_integer(json, "threads", machine->threads);
-    else
-        member_null(json, "threads");
+    member_integer_if(json, machine->threads > 0, "threads", machine->threads);
     member_text(json, "source", machine->measured ? "measured" : "given");
     member_real(json, "peak_flops_per_second", machine->peak_flops_per_second);
     machine_write_levels(json, machine);

@@ -271,11 +271,7 @@ void profile_free(Profile *profile) {
     for (int i = 0; i < profile->n_layers; i++) free_latencies(profile->layers[i].phase);
     free_latencies(profile->totals);
     for (int64_t i = 0; i < profile->n_ops; i++) latency_free(&profile->ops[i].latency);
-    ProfileMetronome *metronome = &profile->metronome;
-    Latency *others[] = {&profile->inference,  &profile->data_wait, &profile->launch,
-                         &profile->batch_copy, &metronome->product, &metronome->read,
-                         &metronome->sharing};
-    for (int i = 0; i < 7; i++) latency_free(others[i]);
+    for (int i = 0; i < PROFILE_TIMES; i++) latency_free(profile_time(profile, i));
     memory_free(profile->ops);
     memory_free(profile->memory_events);
     memory_free(profile->layers);

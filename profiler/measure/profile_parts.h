@@ -4,6 +4,7 @@
 
 #include "profiler/measure/metronome.h"
 #include "profiler/measure/profile.h"
+#include "profiler/measure/profile_fields.h"
 #include "profiler/record/timeline.h"
 
 // Minimum seconds of a sample: a thousand times the time to read the clock.

@@ -7,24 +7,6 @@
 #include "tensor/shadow.h"
 
 // ---- predicted = executed --------------------------------------------------------------------
-typedef struct CountName {
-    const char *name;
-    size_t offset; // in OpCost, a uint64_t
-} CountName;
-
-static const CountName counts[] = {
-    {"macs", offsetof(OpCost, macs)},
-    {"bias_flops", offsetof(OpCost, bias_flops)},
-    {"elementwise_flops", offsetof(OpCost, elementwise_flops)},
-    {"transcendental_flops", offsetof(OpCost, transcendental_flops)},
-    {"bytes_read", offsetof(OpCost, bytes_read)},
-    {"bytes_written", offsetof(OpCost, bytes_written)},
-};
-
-static uint64_t count_at(const OpCost *cost, const CountName *count) {
-    return *(const uint64_t *)(const void *)((const char *)cost + count->offset);
-}
-
 static void differ(Profile *profile, const char *where, const char *phase, const char *what,
                    int64_t predicted, int64_t executed) {
     if (!profile->reconciled) return; // keep only the first difference
@@ -32,6 +14,17 @@ static void differ(Profile *profile, const char *where, const char *phase, const
     snprintf(profile->difference, sizeof(profile->difference),
              "%s %s: %s: predicted %lld, executed %lld", where, phase, what, (long long)predicted,
              (long long)executed);
+}
+
+// Sums of other counts differ only with those.
+static void compare_fields(Profile *profile, const char *where, const char *phase, FieldScope scope,
+                           const void *predicted, const void *executed) {
+    for (const ProfileField *field = profile_fields(scope); field->key; field++) {
+        if (!(field->uses & FIELD_COMPARED) || field->derived) continue;
+        int64_t a = profile_field_count(field, predicted);
+        int64_t b = profile_field_count(field, executed);
+        if (a != b) differ(profile, where, phase, field->key, a, b);
+    }
 }
 
 // Finds a layer by path, first at the same place, because several layers may share a path.
@@ -50,16 +43,9 @@ static void compare_layer(Profile *profile, const ProfileLayer *executed,
         return;
     }
     for (int p = 0; p < REPORT_COUNT; p++)
-        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
-            uint64_t a = count_at(&predicted->phase[p].cost, &counts[c]);
-            uint64_t b = count_at(&executed->phase[p].cost, &counts[c]);
-            if (a != b)
-                differ(profile, executed->path, report_phase_name((ReportPhase)p), counts[c].name,
-                       (int64_t)a, (int64_t)b);
-        }
-    if (predicted->saved_bytes != executed->saved_bytes)
-        differ(profile, executed->path, "forward", "saved_bytes", predicted->saved_bytes,
-               executed->saved_bytes);
+        compare_fields(profile, executed->path, report_phase_name((ReportPhase)p), FIELDS_PHASE,
+                       &predicted->phase[p], &executed->phase[p]);
+    compare_fields(profile, executed->path, "forward", FIELDS_LAYER, predicted, executed);
 }
 
 // Compares layer by layer, so that the difference names one; then all ops, and the peak.
@@ -72,11 +58,8 @@ static void reconcile(Profile *profile, const Profile *predicted) {
                       layer_by_path(predicted, i, profile->layers[i].path));
     if (predicted->n_ops != profile->n_ops)
         differ(profile, "model", "step", "ops", predicted->n_ops, profile->n_ops);
-    const MemoryUse *a = &predicted->predicted.peak, *b = &profile->measured.peak;
-    for (int c = 0; c < MEM_COUNT; c++)
-        if (a->category[c] != b->category[c])
-            differ(profile, "memory at the peak", memory_category_name((MemoryCategory)c), "bytes",
-                   a->category[c], b->category[c]);
+    compare_fields(profile, "memory", "at the peak", FIELDS_USE, &predicted->predicted.peak,
+                   &profile->measured.peak);
 }
 
 // ---- the dry run -----------------------------------------------------------------------------

@@ -66,11 +66,10 @@ char *profile_layer_name(const Profile *profile, int layer, char name[PROFILE_LA
 
 double profile_layer_seconds(const ProfileLayer *layer) {
     if (!GIVEN(layer)) return (double)NAN;
-    static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
     double total = 0.0;
-    for (int i = 0; i < 3; i++)
-        if (layer->phase[parts[i]].ops > 0)
-            total += latency_median(&layer->phase[parts[i]].latency);
+    for (int i = 0; i < STEP_PARTS; i++)
+        if (layer->phase[step_parts[i]].ops > 0)
+            total += latency_median(&layer->phase[step_parts[i]].latency);
     return total;
 }
 
@@ -111,12 +110,9 @@ Status profile_finish(Measurement *m) {
     if (!status) status = latency_summarise(&m->off_core);
     if (!status) finish_system(m);
     if (!status) status = profile_finish_kernels(m);
-    ProfileMetronome *metronome = &profile->metronome;
-    Latency *alone[] = {&profile->inference,  &profile->data_wait, &profile->launch,
-                        &profile->batch_copy, &metronome->product, &metronome->read,
-                        &metronome->sharing};
     if (!status) status = finish_sharing(profile);
-    for (int i = 0; i < 7 && !status; i++) status = latency_summarise(alone[i]);
+    for (int i = 0; i < PROFILE_TIMES && !status; i++)
+        status = latency_summarise(profile_time(profile, i));
     for (int p = 0; p < REPORT_COUNT && !status; p++)
         status = latency_summarise(&profile->totals[p].latency);
     for (int64_t i = 0; i < profile->n_ops && !status; i++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/measure/profile_fields.h"
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
@@ -38,17 +39,14 @@ static void sort_into_kinds(Kinds *all) {
 }
 
 // ---- one step ----------------------------------------------------------------------------------
-static const ReportPhase parts[] = {REPORT_FORWARD, REPORT_BACKWARD, REPORT_OPTIMIZER};
-enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
-
 static int64_t known_steps(const Latency *latency) { return latency->samples ? latency->count : 0; }
 
 // Number of steps with known times of each layer and of the unobserved step before it.
 static int64_t count_steps(const Profile *profile) {
     int64_t steps = known_steps(&profile->totals[REPORT_STEP].latency);
     for (int i = 0; i < profile->n_layers; i++)
-        for (int p = 0; p < PARTS; p++) {
-            const ProfilePhase *phase = &profile->layers[i].phase[parts[p]];
+        for (int p = 0; p < STEP_PARTS; p++) {
+            const ProfilePhase *phase = &profile->layers[i].phase[step_parts[p]];
             int64_t known = known_steps(&phase->latency);
             if (phase->ops > 0 && known < steps) steps = known;
         }
@@ -60,8 +58,8 @@ static double add_up_step(const Kinds *all, int64_t step) {
     double whole = all->profile->totals[REPORT_STEP].latency.samples[step], layers = 0.0;
     for (int k = 0; k < all->n; k++) all->seconds[k] = 0.0;
     for (int i = 0; i < all->profile->n_layers; i++)
-        for (int p = 0; p < PARTS; p++) {
-            const ProfilePhase *phase = &all->profile->layers[i].phase[parts[p]];
+        for (int p = 0; p < STEP_PARTS; p++) {
+            const ProfilePhase *phase = &all->profile->layers[i].phase[step_parts[p]];
             if (phase->ops > 0) all->seconds[all->of[i]] += phase->latency.samples[step];
         }
     for (int k = 1; k < all->n; k++) layers += all->seconds[k];

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "layers/train/dataset.h"
-#include "profiler/base/nearest.h"
 #include "profiler/base/text.h"
 #include "tensor/memory.h"
 

@@ -4,7 +4,7 @@
 
 #include "profiler/program/options_table.h"
 
-bool options_gives(const Options *options, const Flag *flag) {
+static bool is_given(const Options *options, const Flag *flag) {
     const void *at = (const char *)options + flag->offset;
     if (!options->given[flag - options_flags]) return false;
     if (flag->take == take_length) return ((const Length *)at)->count > 0;
@@ -21,7 +21,7 @@ const Flag *options_flag(const Options *options, const char *name) {
 
 bool options_has(const Options *options, const char *name) {
     const Flag *flag = options_flag(options, name);
-    return flag && options_gives(options, flag);
+    return flag && is_given(options, flag);
 }
 
 // The table covers all uses of a flag; for --svg and --output, the value decides.
@@ -40,7 +40,7 @@ const char *options_first(const Options *options, unsigned is, unsigned not_with
     for (int i = 0; i < options_flag_count; i++) {
         const Flag *flag = &options_flags[i];
         bool fits = what_it_is(options, flag) & is || what_it_is_not_with(options, flag) & not_with;
-        if (fits && options_gives(options, flag)) return flag->name;
+        if (fits && is_given(options, flag)) return flag->name;
     }
     return NULL;
 }
@@ -48,8 +48,7 @@ const char *options_first(const Options *options, unsigned is, unsigned not_with
 bool options_have_needs(const Options *options) {
     for (int i = 0; i < options_flag_count; i++) {
         const Flag *flag = &options_flags[i];
-        if (!flag->needs || !options_gives(options, flag) || options_has(options, flag->needs))
-            continue;
+        if (!flag->needs || !is_given(options, flag) || options_has(options, flag->needs)) continue;
         const char *argument = options_flag(options, flag->needs)->argument;
         return options_refuse(options, "--%s needs --%s%s%s", flag->name, flag->needs,
                               argument ? " " : "", argument ? argument : "");

@@ -70,7 +70,6 @@ bool options_take(Options *options, const Flag *flag, const char *text);
 bool options_unknown(const Options *options, const char *dashes, const char *name);
 // options_given.c: true if a flag was given with an effect, by flag or by name; the name of the
 // first given flag of the kinds in `is` or `not_with`, such as "optimizer" (NULL: none).
-bool options_gives(const Options *options, const Flag *flag);
 const Flag *options_flag(const Options *options, const char *name); // NULL: this program has none
 bool options_has(const Options *options, const char *name);
 const char *options_first(const Options *options, unsigned is, unsigned not_with);

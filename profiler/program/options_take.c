@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/base/nearest.h"
+#include "profiler/base/text.h"
 #include "profiler/machine/machine_known.h"
 #include "profiler/program/sweep_axes.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "profiler/base/text.h"
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 #include "profiler/files/exports.h"
 #include "profiler/files/saved.h"
 #include "profiler/look/page.h"

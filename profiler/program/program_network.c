@@ -8,7 +8,6 @@
 #include "layers/cost.h"
 #include "layers/files/model_text.h"
 #include "layers/models/zoo.h"
-#include "profiler/base/nearest.h"
 #include "profiler/base/text.h"
 #include "profiler/program/program.h"
 

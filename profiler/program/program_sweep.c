@@ -6,7 +6,7 @@
 
 #include "profiler/base/environment.h"
 #include "profiler/base/text.h"
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 #include "profiler/files/saved.h"
 #include "profiler/look/page.h"
 #include "profiler/program/program.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 #include "profiler/compare/threshold.h"
 #include "profiler/files/saved.h"
 #include "tensor/memory.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 #include "profiler/files/saved.h"
 #include "tensor/memory.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,30 +1,8 @@
 // test_cache.c -- the cache of freed blocks: its contents, rounding and release, raw mode, devices.
-#include <stdlib.h>
 #include <string.h>
 
 #include "tensor/memory.h"
-#include "tests/helpers/expect.h"
-
-static Context *own;
-
-// Pushes a fresh context whose ledger keeps a cache, or, with `raw`, none.
-static Ledger *enter(bool raw) {
-    if (raw)
-        setenv("RIDGEPOINT_ALLOC", "raw", 1);
-    else
-        unsetenv("RIDGEPOINT_ALLOC");
-    own = context_new();
-    context_push(own);
-    return context_ledger();
-}
-
-static void leave(void) {
-    context_pop();
-    context_free(own);
-    expect_no_error();
-}
-
-static Storage *cpu_storage(int64_t bytes) { return storage_new(device_cpu(), bytes, MEM_DATA); }
+#include "tests/tensor/own_ledger.h"
 
 // ---- the cache --------------------------------------------------------------------------------
 START_TEST(a_freed_block_is_used_again_without_the_system) {

@@ -1,31 +1,9 @@
 // test_storage.c -- the ledger: live bytes by category, the peak and its parts, lifetimes,
 // observers of storage. test_cache.c tests the cache behind it.
-#include <stdlib.h>
 #include <string.h>
 
 #include "tensor/ops.h"
-#include "tests/helpers/expect.h"
-
-static Context *own;
-
-// Pushes a fresh context whose ledger keeps a cache, or, with `raw`, none.
-static Ledger *enter(bool raw) {
-    if (raw)
-        setenv("RIDGEPOINT_ALLOC", "raw", 1);
-    else
-        unsetenv("RIDGEPOINT_ALLOC");
-    own = context_new();
-    context_push(own);
-    return context_ledger();
-}
-
-static void leave(void) {
-    context_pop();
-    context_free(own);
-    expect_no_error();
-}
-
-static Storage *cpu_storage(int64_t bytes) { return storage_new(device_cpu(), bytes, MEM_DATA); }
+#include "tests/tensor/own_ledger.h"
 
 // ---- live and peak ----------------------------------------------------------------------------
 START_TEST(live_bytes_are_the_requested_ones_by_category) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/diff_print.h"
+#include "profiler/compare/profile_diff.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/run_program.h"
 #include "tests/profiler/compare/planted_profile.h"

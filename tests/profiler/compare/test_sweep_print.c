@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/sweep_print.h"
+#include "profiler/compare/sweep.h"
 #include "tests/helpers/expect.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/run_program.h"

@@ -10,16 +10,10 @@
 enum { NETS = 60, SAMPLES = 3 };
 
 // ---- counts ----------------------------------------------------------------------------------
-static const size_t fields[] = {offsetof(OpCost, macs),
-                                offsetof(OpCost, bias_flops),
-                                offsetof(OpCost, elementwise_flops),
-                                offsetof(OpCost, transcendental_flops),
-                                offsetof(OpCost, bytes_read),
-                                offsetof(OpCost, bytes_written)};
-enum { FIELDS = sizeof fields / sizeof fields[0] };
+enum { FIELDS = sizeof(OpCost) / sizeof(uint64_t) };
 
 static uint64_t field(const ProfilePhase *phase, int f) {
-    return *(const uint64_t *)(const void *)((const char *)&phase->cost + fields[f]);
+    return ((const uint64_t *)(const void *)&phase->cost)[f];
 }
 
 static void check_sums(const Profile *profile) {

@@ -1,7 +1,7 @@
 // test_options.c -- every row of the table of flags: what it needs, what it cannot go with, what
 // its values are called; and names that were mistyped. Not here: single command lines
 // (test_profile_mlp.c).
-#include "profiler/base/nearest.h"
+#include "profiler/base/text.h"
 #include "profiler/program/options_table.h"
 #include "tests/helpers/harness.h"
 #include "tests/helpers/run_program.h"
