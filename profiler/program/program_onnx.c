@@ -180,17 +180,38 @@ static void say_missing(const OnnxModel *about, char *text, size_t size) {
     }
 }
 
-static void remark_on(const OnnxModel *about, Subject *subject) {
+static bool is_drawn(const Inputs *told, const OnnxPort *port) {
+    return port->told < 0 || !told->given[port->told].file;
+}
+
+static void remark_on(const OnnxModel *about, const char *drawn, Subject *subject) {
     char assumed[1200] = "", tied[400] = "", missing[900] = "";
     list_assumed(about, assumed, sizeof(assumed));
     say_tied(about, tied, sizeof(tied));
     say_missing(about, missing, sizeof(missing));
-    const char *parts[] = {about->remark, assumed, tied, missing};
+    const char *parts[] = {about->remark, assumed, tied, missing, drawn};
     size_t used = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (parts[i][0] && used < sizeof(subject->remark))
             used += (size_t)snprintf(subject->remark + used, sizeof(subject->remark) - used, "%s%s",
                                      used ? "\n" : "", parts[i]);
+}
+
+// Refuses to write outputs of some numbers that were given and others that would be drawn.
+static Status check_drawn(const Options *options, const Inputs *told, const OnnxModel *about) {
+    const char *drawn = NULL;
+    bool given = false;
+    for (int i = 0; i < about->n_inputs; i++) {
+        if (!is_drawn(told, &about->inputs[i]))
+            given = true;
+        else if (!drawn)
+            drawn = about->inputs[i].name;
+    }
+    if (!options->output || !given || !drawn) return STATUS_OK;
+    return error_set(STATUS_INVALID_ARGUMENT,
+                     "--output: what is written depends on input \"%s\", whose numbers are not "
+                     "given. HINT: --input %s=FILE.npy",
+                     drawn, drawn);
 }
 
 static Status take_input(const OnnxModel *about, Subject *subject) {
@@ -227,9 +248,13 @@ Status program_find_onnx(Program *program) {
     Status status = inputs_read(options, &told);
     if (!status) status = look_at(program, &told, about);
     if (!status) status = inputs_check(&told, about, subject->file);
+    if (!status) status = check_drawn(options, &told, about);
     if (!status) status = take_input(about, subject);
     if (!status) status = program_check_outputs(program);
-    if (!status) remark_on(about, subject);
+    const char *drawn = "";
+    if (!status && options->output && is_drawn(&told, &about->inputs[0]))
+        drawn = "the outputs are those of inputs drawn at random. HINT: --input NAME=FILE.npy";
+    if (!status) remark_on(about, drawn, subject);
     inputs_free(&told);
     return status;
 }

@@ -101,6 +101,23 @@ START_TEST(what_is_stored_is_counted_once) {
 }
 END_TEST
 
+// Of a quantised file all weights and biases are named, and no scale; what runs is not missing.
+START_TEST(a_quantised_file_is_counted_without_its_operators) {
+    OnnxModel about;
+    const OnnxOptions partial = {.partial = true};
+    context_set_device(device_meta());
+    Layer *model = onnx_load(FOLDER "learned_quantised.onnx", &partial, &about);
+    context_set_device(device_cpu());
+    ck_assert_msg(model != NULL, "%s", error_message());
+    ck_assert_int_eq(about.parameters, 0);
+    ck_assert_int_eq(about.parameters_guessed, 72);
+    ck_assert_int_eq(about.n_missing, 1);
+    ck_assert_str_eq(about.missing[0].name, "DequantizeLinear");
+    layer_free(model);
+    onnx_model_free(&about);
+}
+END_TEST
+
 int main(void) {
     if (onnx_is_absent()) return onnx_all_skipped("onnx_learned");
     const HarnessTest tests[] = {
@@ -108,6 +125,7 @@ int main(void) {
         {guesses_are_said, FILES},
         {a_gradient_comes_back_to_each, FILES},
         {what_is_stored_is_counted_once, 0},
+        {a_quantised_file_is_counted_without_its_operators, 0},
         {NULL, 0},
     };
     return harness_main("onnx_learned", tests);

@@ -47,7 +47,7 @@ static void title(const char *what, const Names *names, char text[320]) {
     if (more > 0)
         snprintf(text, 320, "%s %s and %d more", what, names->text, more);
     else
-        snprintf(text, 320, "%s %s", what, names->text);
+        snprintf(text, 320, "%s%s%s", what, names->used ? " " : "", names->text);
 }
 
 // ---- classifying values -----------------------------------------------------------------------
@@ -78,13 +78,15 @@ typedef struct Guesses {
     Names computed, unread; // computed from parameters by the exporter; not read
     Names merged, made;     // computed from several parameters; from one, maybe cut
     Names lost, nowhere;    // parameters that lead to no output; recorded, not stored
-    Names nameless;         // parameters that the older exporter computed, so that they lost a name
+    Names nameless;         // parameters that the exporter computed, so that they lost a name
+    Names second;           // a cell's second biases, which are all 0
     int64_t copies, shared; // elements stored once for several layers: counted apart; once
 } Guesses;
 
-// Weights of a quantised file are bytes.
+// Weights of a quantised file are bytes, or other whole numbers that a node makes reals.
 static bool is_quantised(const Value *value) {
-    return value->type == ONNX_INT8 || value->type == ONNX_UINT8;
+    bool bytes = value->type == ONNX_INT8 || value->type == ONNX_UINT8;
+    return bytes || (!onnx_is_float(value->type) && value->placed && value->moved);
 }
 
 // True for "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias" or
@@ -108,13 +110,22 @@ static bool has_limits(Import *import, const Value *value) {
     return has;
 }
 
+// True for "dense/bias": a word for a parameter, in whatever name.
+static bool has_word(const char *name) {
+    static const char *const words[] = {"weight", "bias", "kernel", "gamma", "beta", "alpha"};
+    bool has = false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) has |= !!strstr(name, words[i]);
+    return has;
+}
+
 // True for every constant that a gradient reaches, but for the ones and zeros that are there
 // because an operator requires the input, and for masks. A single number counts where it has a name
-// of its own, because scales and divisors are in every graph.
+// of its own or a dimension, because scales and divisors, which have neither, are in every graph.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
     int64_t n = shape_numel(value->shape);
-    if (value->fixed || (n < 2 && !path)) return false;
+    bool named = path || (value->initial && (value->shape.ndim > 0 || has_word(value->name)));
+    if (value->fixed || (n < 2 && !named)) return false;
     if (is_quantised(value)) return (value->placed || use->read) && n > 1;
     if (value->placed && !value->moved) return runs && !value_is_uniform(import, value);
     return (value->placed || path || value->reaches || (runs && use->read)) &&
@@ -122,10 +133,29 @@ static bool could_be_learned(Import *import, Value *value, const Use *use) {
 }
 
 // True for "onnx::Conv_193": the older exporter keeps the name of every weight that a convolution,
-// or a product by rows, reads as it was.
+// or a product by rows, reads as it was. And for "c1.weight_bias", by which the newer one calls the
+// bias of a convolution that had none.
 static bool has_lost_its_name(const Value *value) {
+    static const char made[] = ".weight_bias";
+    size_t n = strlen(value->name), m = sizeof made - 1;
     return strncmp(value->name, "onnx::Conv", 10) == 0 ||
-           strncmp(value->name, "onnx::Gemm_", 11) == 0;
+           strncmp(value->name, "onnx::Gemm_", 11) == 0 ||
+           (n > m && strcmp(value->name + n - m, made) == 0);
+}
+
+// True for the second bias of a recurrent cell if it is all 0 and the first is not: a cell with one
+// bias, as Keras has it, is written so.
+static bool is_filled_up(Import *import, const Value *value) {
+    int64_t n = value->rows.gates * value->rows.each, begin = value->rows.begin;
+    if (n == 0 || !value->role || strcmp(value->role, "bias_hh") != 0 || begin < n) return false;
+    float *numbers = onnx_stored_new(import, value->stored, value->rows.stored);
+    bool first = false, second = false;
+    for (int64_t i = 0; i < n && numbers; i++) {
+        first = first || numbers[begin - n + i] != 0.0f;
+        second = second || numbers[begin + i] != 0.0f;
+    }
+    memory_free(numbers);
+    return first && !second;
 }
 
 static void sort_value(Import *import, Value *value, const Use *use, Guesses *guesses) {
@@ -138,6 +168,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         import->about->parameters_stored -= n;
     }
     if (value->unread) add_name(&guesses->unread, value->name, n);
+    if (learned && !import->recorded && is_filled_up(import, value))
+        add_name(&guesses->second, value->stored->name ? value->stored->name : "B", n);
     if (!value->stored || !value->name[0] || lost || value->unread || value->is_state ||
         !(onnx_is_float(value->type) || is_quantised(value)))
         return;
@@ -149,7 +181,7 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         add_name(&guesses->made, value->path, n);
     if (learned && runs && use->weight && has_lost_its_name(value))
         add_name(&guesses->nameless, value->name, n);
-    if (import->recorded || value->twin >= 0) return;
+    if ((import->recorded && !is_quantised(value)) || value->twin >= 0) return;
     const char *path = value_path(value); // a buffer may have it, when used as a weight, too
     bool odd = path ? guesses->torch && !is_layers_name(path) : learned_is_held(value);
     if (learned && runs && (odd || (!use->weight && !value->placed)))
@@ -159,29 +191,37 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
 }
 
 // ---- the report -------------------------------------------------------------------------------
-static Status say(Import *import, const Guesses *guesses) {
-    OnnxModel *about = import->about;
-    char what[320], here[32], there[32];
-    int64_t all = about->parameters;
-    counted(all, here);
-    if (guesses->learned.count > 0) {
-        title("the numbers of", &guesses->learned, what);
-        import_assume(import, what, "learned: %s parameters in all; %s if they are buffers", here,
-                      counted(all - guesses->learned.numbers, there));
+// Says what was guessed, and the number of parameters if the guess is wrong.
+static void say_guesses(Import *import, const Guesses *guesses) {
+    int64_t all = import->about->parameters;
+    const Names copies = {.count = guesses->copies > 0}, shared = {.count = guesses->shared > 0};
+    const struct {
+        const Names *of;
+        const char *what, *taken, *if_wrong;
+        int64_t more; // parameters, if it is wrong
+    } guessed[] = {{&guesses->learned, "the numbers of", "learned", "they are buffers",
+                    -guesses->learned.numbers},
+                   {&guesses->fixed, "the numbers of", "not learned", "they are",
+                    guesses->fixed.numbers},
+                   {&guesses->second, "the second biases, all 0, in", "learned",
+                    "a cell has one bias", -guesses->second.numbers},
+                   {&copies, "whether layers share numbers that are stored once for them",
+                    "each has its own", "they share them", -guesses->copies},
+                   {&shared, "whether layers with equal numbers share them", "they share them",
+                    "each has its own", guesses->shared}};
+    for (size_t i = 0; i < sizeof guessed / sizeof guessed[0]; i++) {
+        char what[320], here[32], there[32];
+        const Names *of = guessed[i].of;
+        if (of->count == 0) continue;
+        title(guessed[i].what, of, what);
+        import_assume(import, what, "%s: %s parameters%s; %s if %s", guessed[i].taken,
+                      counted(all, here), of->used ? " in all" : "",
+                      counted(onnx_sum(all, guessed[i].more), there), guessed[i].if_wrong);
     }
-    if (guesses->fixed.count > 0) {
-        title("the numbers of", &guesses->fixed, what);
-        import_assume(import, what, "not learned: %s parameters in all; %s if they are", here,
-                      counted(onnx_sum(all, guesses->fixed.numbers), there));
-    }
-    if (guesses->copies > 0)
-        import_assume(import, "whether layers share numbers that are stored once for them",
-                      "each has its own: %s parameters; %s if they share them", here,
-                      counted(all - guesses->copies, there));
-    if (guesses->shared > 0)
-        import_assume(import, "whether layers with equal numbers share them",
-                      "they share them: %s parameters; %s if each has its own", here,
-                      counted(onnx_sum(all, guesses->shared), there));
+}
+
+static void say_certain(Import *import, const Guesses *guesses) {
+    char what[320], here[32];
     const struct {
         const Names *of;
         const char *what, *taken, *how;
@@ -206,7 +246,6 @@ static Status say(Import *import, const Guesses *guesses) {
                       counted(certain[i].of->numbers, here), certain[i].of->numbers == 1 ? "" : "s",
                       certain[i].how);
     }
-    return error_status();
 }
 
 Status import_guesses(Import *import) {
@@ -227,8 +266,9 @@ Status import_guesses(Import *import) {
             add_name(&guesses->nowhere, name, 0);
         import->about->parameters_guessed =
             onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
-                     onnx_sum(guesses->copies, guesses->shared));
-        if (!error_pending()) say(import, guesses);
+                     onnx_sum(onnx_sum(guesses->copies, guesses->shared), guesses->second.numbers));
+        if (!error_pending()) say_guesses(import, guesses);
+        if (!error_pending()) say_certain(import, guesses);
     }
     memory_free(uses);
     memory_free(guesses);

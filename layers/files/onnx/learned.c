@@ -110,9 +110,10 @@ static unsigned weights_of(const Node *node) {
     return 0;
 }
 
-// Scales, and on and off values, are settings of a node: nothing is computed with them.
+// Scales, and on and off values, are settings of a node: nothing learned is computed with them.
 static bool is_setting(const Node *node, size_t input) {
-    return input > 0 && is_among(node->op_type, " Resize Upsample OneHot ");
+    return input > 0 &&
+           is_among(node->op_type, " Resize Upsample OneHot QuantizeLinear DequantizeLinear ");
 }
 
 // True if a gradient goes from the result to that input, through an operator that runs here.
@@ -120,6 +121,7 @@ static bool passes(const Node *node, size_t input) {
     const char *type = node->op_type;
     const Operator *op = onnx_operator(type);
     if (strcmp(type, "Identity") == 0) return true;
+    if (strcmp(type, "DequantizeLinear") == 0) return input == 0;
     if (strcmp(type, "Cast") == 0) return onnx_is_float((int)attribute_int(node, "to", 0));
     if (is_setting(node, input)) return false;
     if (strcmp(type, "BatchNormalization") == 0 && input > 2 &&
@@ -127,6 +129,14 @@ static bool passes(const Node *node, size_t input) {
         return false;
     return op && (op->type == 0 || onnx_is_float(op->type)) && strcmp(type, "Shape") != 0 &&
            strcmp(type, "Size") != 0;
+}
+
+// True if a node makes the weights that it is given as whole numbers reals, or moves them: its
+// other whole numbers are sizes, places and conditions.
+static bool is_read_as_reals(const Node *node, size_t input) {
+    return input == 0 &&
+           is_among(node->op_type, " Cast DequantizeLinear Identity Transpose Reshape "
+                                   "Squeeze Unsqueeze ");
 }
 
 // A value's path through the graph, from the nodes before and after it.
@@ -190,7 +200,9 @@ static void find_placed(const Import *import, const Node *node, Way ways[]) {
         int at = import_find(import, node->input[i]);
         if (at < 0 || ways[at].running) continue;
         Value *value = import->values[at];
-        bool moves = !runs && placed && passes(node, i) && !is_factor(import, node, i, ways);
+        bool takes = !value->stored || onnx_is_float(value->type) || is_read_as_reals(node, i);
+        bool moves =
+            !runs && placed && takes && passes(node, i) && !is_factor(import, node, i, ways);
         if (moves || (runs && i < 32 && (weights >> i & 1))) value->placed = true;
         if (moves) ways[at].moved = true;
         if ((runs || reaches) && passes(node, i)) value->reaches = true;

@@ -58,8 +58,9 @@ static bool recorded_shape(const Import *import, const Value *value, Shape *shap
 
 // ONNX's own operators whose result has the shape of the first input, or of all inputs broadcast.
 static bool like_shape(Import *import, const Node *node, Shape *shape) {
-    static const char *const first[] = {"Acos", "Acosh", "Asin", "Asinh",      "Atan",    "Atanh",
-                                        "Cosh", "Sinh",  "Tan",  "BitwiseNot", "Hardmax", "LRN"};
+    static const char *const first[] = {
+        "Acos", "Acosh", "Asin",       "Asinh",   "Atan", "Atanh",          "Cosh",
+        "Sinh", "Tan",   "BitwiseNot", "Hardmax", "LRN",  "QuantizeLinear", "DequantizeLinear"};
     static const char *const all[] = {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
     const Value *in = node_input(import, node, 0);
     bool ours = !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
@@ -74,6 +75,15 @@ static bool like_shape(Import *import, const Node *node, Shape *shape) {
             return shape_broadcast(import, *shape, other->shape, shape) == STATUS_OK;
     }
     return false;
+}
+
+// The type of a result, where the file records none: that of the first input, but for quantisation,
+// whose results have the type of its zero (bytes without one), or of its scale.
+static int like_type(const Import *import, const Node *node) {
+    bool to = strcmp(node->op_type, "QuantizeLinear") == 0;
+    bool from = strcmp(node->op_type, "DequantizeLinear") == 0;
+    const Value *of = node_input(import, node, to ? 2 : from ? 1 : 0);
+    return of ? of->type : to ? ONNX_UINT8 : ONNX_FLOAT;
 }
 
 // ---- their replacement --------------------------------------------------------------------------
@@ -172,13 +182,12 @@ Status import_missing(Import *import, const Node *node) {
     for (int i = 0; i < (int)node->n_output; i++) {
         int output = import_find(import, node->output[i]);
         Value *value = import_value(import, output);
-        const Value *first = node_input(import, node, 0);
         Shape shape;
         if (!value) continue;
         value->poisoned =
             !recorded_shape(import, value, &shape) && !like_shape(import, node, &shape);
         if (error_pending()) return error_status();
-        int type = value->recorded ? value->recorded->elem_type : first ? first->type : ONNX_FLOAT;
+        int type = value->recorded ? value->recorded->elem_type : like_type(import, node);
         if (!value->poisoned && add_stand_in(import, node, output, type, shape))
             return error_status();
     }

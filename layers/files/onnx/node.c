@@ -205,7 +205,7 @@ static Status become(Import *import, const Node *node) {
             Value *value = node_output(import, node, i);
             if (value) value->poisoned = true;
         }
-        return maker || op ? STATUS_OK : missing_note(import, node);
+        return ours ? STATUS_OK : missing_note(import, node);
     }
     if (schema_check(import, node)) return error_status();
     if (is_stored_again(import, node)) return error_status();

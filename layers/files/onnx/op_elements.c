@@ -28,11 +28,21 @@ static Status run_one(const Step *step, bool training, Tensor *const in[], Tenso
 }
 
 // ---- of two operands, one of which may be a number ---------------------------------------------
+// True for the bias of a product with one output, as Keras stores it for Dense(1).
+static bool is_bias_of_one(const Import *import, const Node *node, const Value *value, int other) {
+    const Step *product = step_of(import, node_input_index(import, node, other));
+    const Value *sum = node_input(import, node, other);
+    return strcmp(node->op_type, "Add") == 0 && value->initial && !value->fixed &&
+           value->shape.ndim == 1 && product && product->n_in == 2 && product->op->module &&
+           strcmp(product->op->module, "Linear") == 0 && sum->shape.dims[sum->shape.ndim - 1] == 1;
+}
+
 // Reads a stored number that is no parameter, for the op of a tensor and a scalar.
 static bool number_of(Import *import, const Node *node, int i, int other, float *number) {
     Value *value = node_input(import, node, i), *against = node_input(import, node, other);
     if (!value || value->kind != VALUE_CONSTANT || shape_numel(value->shape) != 1 || !against ||
-        against->kind == VALUE_CONSTANT || value->shape.ndim > against->shape.ndim)
+        against->kind == VALUE_CONSTANT || value->shape.ndim > against->shape.ndim ||
+        is_bias_of_one(import, node, value, other))
         return false;
     bool known = value_data(import, value) != NULL;
     if (known) *number = (float)value_number(value, 0);

@@ -53,7 +53,7 @@ bool value_is_all(Import *import, Value *value, float number) {
 static bool is_vector(Shape shape) {
     int long_ones = 0;
     for (int i = 0; i < shape.ndim; i++) long_ones += shape.dims[i] != 1;
-    return long_ones == 1;
+    return long_ones == 1 || shape_equal(shape, SHAPE(1));
 }
 
 static void promote(Import *import, const Step *step, Value *value, const char *role) {
@@ -66,9 +66,10 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
                   value_is_formula(import, value); // as a blurring pool has
     bool placed = step->op->module || added || summed;
+    bool known = step->op->module && strcmp(step->op->module, "Missing") != 0;
     if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored ||
         learned_is_made(import, value) || value->tensor || !onnx_is_float(value->type) ||
-        value->shape.ndim < 1 ||
+        (value->shape.ndim < 1 && !known) ||
         (norm && value_is_all(import, value, nothing))) // as in a group norm's instance norm
         return;
     learned_anew(import, value);

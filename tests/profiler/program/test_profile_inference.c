@@ -112,6 +112,26 @@ START_TEST(each_output_of_a_file_has_a_file) {
 }
 END_TEST
 
+// Outputs are not written of inputs of which some are given and others drawn; that all are drawn is
+// said.
+START_TEST(outputs_of_drawn_inputs_are_said_to_be_such) {
+    if (onnx_is_absent()) test_skip("this build reads no ONNX files");
+    work_folder_begin();
+    work_folder_run(
+        "cp \"$OLDPWD\"/" FOLDER "open_listed.onnx m.onnx\n"
+        "run='profile_model m.onnx --inference --peaks none --iterations 1 --warmup 2'\n"
+        "{ printf '\\223NUMPY\\1\\0\\166\\0'\n"
+        "    printf '%-117s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 6), }\"\n"
+        "    printf '\\0%.0s' $(seq 48); } >z.npy\n"
+        "code=0; $run --input x=2x6 --input z=z.npy --output y.npy 2>err || code=$?\n"
+        "[ $code = 2 ] && grep -q 'input \"x\", whose numbers are not given' err && [ ! -e y.npy "
+        "]\n"
+        "$run --input x=2x6 --output y.npy >told; grep -q 'drawn at random' told; [ -s y.npy ]\n"
+        "$run --input x=z.npy --input z=z.npy --output y.npy >told; not grep -q drawn told\n");
+    work_folder_end();
+}
+END_TEST
+
 // A stopped sweep continues with the numbers that it began with; other numbers begin anew.
 START_TEST(other_numbers_of_an_input_are_another_sweep) {
     if (onnx_is_absent()) test_skip("this build reads no ONNX files");
@@ -138,6 +158,7 @@ int main(void) {
         {each_question_is_asked_of_an_evaluation, ASKED},
         {training_still_refuses_it, 0},
         {each_output_of_a_file_has_a_file, 0},
+        {outputs_of_drawn_inputs_are_said_to_be_such, 0},
         {other_numbers_of_an_input_are_another_sweep, 0},
         {NULL, 0},
     };
