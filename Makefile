@@ -264,8 +264,14 @@ $(BUILD)/installed/share/%: $(PROGRAMS)
 	@./$(PROGRAM_FOLDER)$(patsubst _%,%,$(basename $(@F))) $(if $(filter %.1,$@),--man,\
 	    --completion $(if $(filter zsh%,$*),zsh,bash)) >$@ || { rm -f $@; exit 1; }
 
+# What each function takes and gives, as its header says it: a page for each room.
+REFERENCE := $(patsubst %,build/reference/%.md,tensor autograd layers profiler)
+build/reference/%.md: $(LIBRARY_HEADERS) $(wildcard $(TOOLS)/api_reference*)
+	@mkdir -p $(@D)
+	@$(TOOLS)/api_reference page $* $(sort $(PUBLIC_HEADERS)) >$@ || { rm -f $@; exit 1; }
+
 # What is installed, built; and then nothing but copied, so that root need not build.
-installable: all $(STATIC) $(SHARED) $(HEADERS) $(PAGES:%=$(BUILD)/installed/share/%)
+installable: all $(STATIC) $(SHARED) $(HEADERS) $(REFERENCE) $(PAGES:%=$(BUILD)/installed/share/%)
 install: installable ## install library, headers and programs; PREFIX=, LIBDIR=, DESTDIR= ...
 	@$(MAKE) --no-print-directory install-files
 absolute = case $(call quote,$(1)) in /*) ;; *) echo "install: not an absolute path:" \
@@ -277,7 +283,8 @@ install-files:
 	    $(call absolute,$(DATADIR))
 	@new() { [ -d $(to_stage)"$$1" ] || \
 	        { { [ "$$1" = / ] || new "$$(dirname "$$1")"; } && install -d $(to_stage)"$$1" && echo "$$1"; }; }; \
-	    made=$$(new $(call quote,$(DATADIR))/ridgepoint && new $(call quote,$(LIBDIR))/pkgconfig && \
+	    made=$$(new $(call quote,$(DATADIR))/ridgepoint && \
+	        new $(call quote,$(DATADIR))/doc/ridgepoint && new $(call quote,$(LIBDIR))/pkgconfig && \
 	        new $(call quote,$(BINDIR)) && \
 	        for folder in $(sort $(patsubst %/,%,$(dir $(PAGES)))); do \
 	            new $(call quote,$(DATADIR))/$$folder || exit 1; done && \
@@ -292,6 +299,7 @@ install-files:
 	$(if $(wildcard $(CUDA_PLUGIN)),install -m 755 $(CUDA_PLUGIN) $(to_lib))
 	@for page in $(PAGES); do \
 	    install -m 644 $(BUILD)/installed/share/$$page $(to_data)/$$page || exit 1; done
+	install -m 644 $(REFERENCE) $(to_data)/doc/ridgepoint
 	@for header in $(INSTALLED_HEADERS); do \
 	    install -m 644 $(dir $(HEADERS))$$header $(to_include)/$$header || exit 1; \
 	done
@@ -304,7 +312,8 @@ install-files:
 uninstall: ## remove what install put there; the same PREFIX=, LIBDIR=, DESTDIR= ...
 	rm -f $(addprefix $(to_lib)/,libridgepoint.a libridgepoint.so $(SONAME) $(notdir $(SHARED)) \
 	    libridgepoint_cuda.so pkgconfig/ridgepoint.pc)
-	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS))) $(addprefix $(to_data)/,$(PAGES))
+	rm -f $(addprefix $(to_bin)/,$(notdir $(PROGRAMS))) $(addprefix $(to_data)/,$(PAGES) \
+	    $(REFERENCE:build/reference/%=doc/ridgepoint/%))
 	@rm -f $(addprefix $(to_include)/,$(INSTALLED_HEADERS))
 	@[ ! -f $(FOLDERS_MADE) ] || { made=$$(LC_ALL=C sort -ru $(FOLDERS_MADE)); rm $(FOLDERS_MADE); \
 	    echo "$$made" | while IFS= read -r folder; do \

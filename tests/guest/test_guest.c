@@ -172,7 +172,9 @@ START_TEST(uninstalling_leaves_what_was_there) {
         "cd \"$prefix\"; touch include/mine.h include/ridgepoint/tensor/mine.h bin/mine \\\n"
         "    lib/libridgepoint_of_mine.a lib/pkgconfig/mine.pc; cd \"$here\"\n"
         "find \"$prefix\" | sort >before; into install-files PREFIX=\"$prefix\"\n"
-        "test $(find \"$prefix\" ! -type d | wc -l) -gt 30; into uninstall PREFIX=\"$prefix\"\n"
+        "test $(find \"$prefix\" ! -type d | wc -l) -gt 30\n"
+        "grep -q tensor_relu \"$prefix/share/doc/ridgepoint/tensor.md\"; into uninstall "
+        "PREFIX=\"$prefix\"\n"
         "find \"$prefix\" | sort | diff before -");
     work_folder_end();
 }

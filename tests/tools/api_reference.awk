@@ -189,8 +189,7 @@ function read_ahead(file, line, parts) {
 
 BEGIN {
     printf "# The functions and types of %s/\n\n", room
-    print "Made from the headers by `make reference`, and held to them by `make check-reference`: a"
-    print "change belongs into the header. Comments stand above what they speak of.\n"
+    print "Made from the headers by `make reference`. Comments stand above what they speak of.\n"
     for (i = 1; i < ARGC; i++) {
         getline line <ARGV[i]
         sub(/^\/\/ [^ ]+ -- /, "", line)

@@ -112,8 +112,7 @@ START_TEST(each_output_of_a_file_has_a_file) {
 }
 END_TEST
 
-// Outputs are not written of inputs of which some are given and others drawn; that all are drawn is
-// said.
+// Outputs of one given and one drawn input are refused; that all inputs are drawn is said.
 START_TEST(outputs_of_drawn_inputs_are_said_to_be_such) {
     if (onnx_is_absent()) test_skip("this build reads no ONNX files");
     work_folder_begin();
@@ -122,10 +121,9 @@ START_TEST(outputs_of_drawn_inputs_are_said_to_be_such) {
         "run='profile_model m.onnx --inference --peaks none --iterations 1 --warmup 2'\n"
         "{ printf '\\223NUMPY\\1\\0\\166\\0'\n"
         "    printf '%-117s\\n' \"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 6), }\"\n"
-        "    printf '\\0%.0s' $(seq 48); } >z.npy\n"
-        "code=0; $run --input x=2x6 --input z=z.npy --output y.npy 2>err || code=$?\n"
-        "[ $code = 2 ] && grep -q 'input \"x\", whose numbers are not given' err && [ ! -e y.npy "
-        "]\n"
+        "    printf '\\0%.0s' $(seq 48); } >z.npy; code=0\n"
+        "$run --input x=2x6 --input z=z.npy --output y.npy 2>err || code=$?\n"
+        "[ $code = 2 ] && grep -q 'input \"x\", whose numbers are not' err && [ ! -e y.npy ]\n"
         "$run --input x=2x6 --output y.npy >told; grep -q 'drawn at random' told; [ -s y.npy ]\n"
         "$run --input x=z.npy --input z=z.npy --output y.npy >told; not grep -q drawn told\n");
     work_folder_end();
