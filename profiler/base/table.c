@@ -5,7 +5,7 @@
 
 static const char *shown(const char *cell, TableKind kind, int width, Text *cut) {
     if (kind != TABLE_NAME && kind != TABLE_PATH) return cell;
-    *cut = kind == TABLE_NAME ? text_fit(cell, width) : text_fit_end(cell, width);
+    *cut = kind == TABLE_NAME ? text_fit(cell, width) : text_fit_middle(cell, width);
     return cut->s;
 }
 

@@ -19,7 +19,7 @@ typedef enum TableKind { // kind of a column
     TABLE_NUMBER,        // right-aligned; too long, it takes empty cells, or shifts the rest
     TABLE_WORD,          // left-aligned; otherwise as TABLE_NUMBER
     TABLE_NAME,          // left-aligned, printable (text_fit); too long, it is cut at its
-    TABLE_PATH,          // end, or for a path at its beginning (text_fit_end)
+    TABLE_PATH,          // end, or for a path in its middle (text_fit_middle)
 } TableKind;
 
 // One cell per column; NULL or missing cells are empty.

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { TEXT_COLUMNS = 80 }; // columns of a terminal
+enum { TEXT_COLUMNS = 80 };   // columns of a page of text
+int text_columns(FILE *file); // of the terminal that it is, 80 to 200; of any other file 80
 
 // A short text by value: printf("%s", text_count(n).s). Nothing to free.
 typedef struct Text {
@@ -50,13 +51,14 @@ int text_width(const char *s); // number of UTF-8 code points; each counts as on
 
 // Names made safe for a terminal: each byte that is not part of a printable character (control
 // characters, broken UTF-8, characters that change the writing direction) becomes a question mark.
-// The fit functions use at most `width` >= 1 columns, with "~" for a cut end or beginning.
+// The fit functions use at most `width` >= 1 columns, with "~" for what they cut: the end, or the
+// middle, which of a path says least.
 Text text_plain(const char *s);
 int text_printable_bytes(const char *s); // bytes of the printable character at s; 0: not printable
 void text_take_plain(const char *s, char *text, size_t size); // text_plain into a buffer, cut
 void text_print_plain(const char *s, FILE *file);
 Text text_fit(const char *s, int width);
-Text text_fit_end(const char *s, int width);
+Text text_fit_middle(const char *s, int width);
 
 // Wraps text at 80 columns; the first line begins with `first`, the others with `rest`.
 void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file);

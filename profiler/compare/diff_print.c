@@ -75,7 +75,7 @@ static Text place_of(const DiffTime *layer) {
     if (layer->phase == REPORT_OPTIMIZER && strcmp(layer->path, "(model)") == 0)
         snprintf(text.s, sizeof(text.s), "the optimizer");
     else
-        snprintf(text.s, sizeof(text.s), "%.60s %.20s", text_fit_end(layer->path, 40).s,
+        snprintf(text.s, sizeof(text.s), "%.60s %.20s", text_fit_middle(layer->path, 40).s,
                  report_phase_name(layer->phase));
     return text;
 }

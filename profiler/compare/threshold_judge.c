@@ -71,7 +71,7 @@ static Status judge_layers(Threshold *threshold, const Profile *profile) {
         slowest = layer;
     }
     char of[160] = "";
-    if (slowest) snprintf(of, sizeof(of), "%s ", text_fit_end(slowest->path, 30).s);
+    if (slowest) snprintf(of, sizeof(of), "%s ", text_fit_middle(slowest->path, 30).s);
     if (slowest)
         judge_value(threshold, of, most);
     else
@@ -87,7 +87,7 @@ static void set_change(Threshold *threshold, ThresholdVerdict verdict, const Dif
     double high = of_rate ? 1.0 / ratio->low : ratio->high;
     bool unseen = verdict == THRESHOLD_HOLDS && !threshold->key->find;
     set(threshold, verdict, "%s%s%s%s: %+.1f%% (%+.1f%% to %+.1f%%)%s", unseen ? "none seen; " : "",
-        text_fit_end(time->path, 30).s, time->path[0] ? " " : "",
+        text_fit_middle(time->path, 30).s, time->path[0] ? " " : "",
         of_rate ? "throughput" : report_phase_name(time->phase), 100.0 * (change - 1.0),
         100.0 * (low - 1.0), 100.0 * (high - 1.0), time->judged ? "" : ", of too few runs");
     threshold->seen = time->seen;

@@ -9,7 +9,7 @@ enum { NAME_SHOWN = 48 };
 
 // ---- the head --------------------------------------------------------------------------------
 // Shortens a name to fit a line; keeps its end, which is more specific.
-static Text shown_name(const char *path) { return text_fit_end(path, NAME_SHOWN); }
+static Text shown_name(const char *path) { return text_fit_middle(path, NAME_SHOWN); }
 
 static void print_title(const Profile *profile, const ProfileLayer *layer, FILE *file) {
     char shape[SHAPE_TEXT];

@@ -35,7 +35,7 @@ static void put_names(const Svg *svg, const Profile *profile, const Rows *rows) 
         double y = row_at(rows, i);
         if (i % rows->every == 0)
             svg_text(svg, LEFT - 6, y + fmin(rows->height, 11.0) - 1.0, "label end",
-                     text_fit_end(profile_layer_title(profile, &profile->layers[i]).s, 18).s);
+                     text_fit_middle(profile_layer_title(profile, &profile->layers[i]).s, 18).s);
         if (i % 2 == 0) svg_rect(svg, LEFT, y, RIGHT, y + rows->height, "band", NULL);
     }
 }

@@ -62,8 +62,12 @@ Text profile_bound_text(const Machine *machine, const Roofline *roofline) {
     return text_fit(text.s, BOUND_WIDTH);
 }
 
-// Shortens container names of a path, outermost first, to their first letter and non-letters, until
-// it fits: "layer1.0.conv1" to "l1.0.conv1". If still too long, cuts its beginning.
+// Removes text[0, n).
+static void remove_start(char *text, size_t n) { memmove(text, text + n, strlen(text + n) + 1); }
+
+// Shortens a path until it fits. Container names become their first letter and non-letters,
+// outermost first: "layer1.0.conv1" to "l1.0.conv1". Then stars go, and the outer containers but
+// the last: "t.h.*.a.c_attn" to "a.c_attn". If it is still too long, its middle is cut.
 static Text short_path(const char *path, int width) {
     Text text = text_plain(path);
     char *at = text.s, *dot;
@@ -74,7 +78,10 @@ static Text short_path(const char *path, int width) {
         memmove(end, dot, strlen(dot) + 1);
         at = end + 1;
     }
-    return text_fit_end(text.s, width);
+    while (text_width(text.s) > width && (at = strstr(text.s, "*."))) remove_start(at, 2);
+    while (text_width(text.s) > width && (dot = strchr(text.s, '.')) && strchr(dot + 1, '.'))
+        remove_start(text.s, (size_t)(dot + 1 - text.s));
+    return text_fit_middle(text.s, width);
 }
 
 // The width of a shape: features, or an image's channels.

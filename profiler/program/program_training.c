@@ -153,8 +153,8 @@ static Status print_training(const Program *program, Layer *model) {
                          text_count(text ? texts->train.count : images->train.count).s,
                          text ? " characters" : "",
                          text_count(text ? texts->held_out.count : images->test.count).s);
-    printf("\nTRAINING  %s%s%s\n", text_fit_end(training->data, REPORT_WIDTH - 10 - width).s, parts,
-           images->was_split ? "\n  (one set only: split)" : "");
+    printf("\nTRAINING  %s%s%s\n", text_fit_middle(training->data, REPORT_WIDTH - 10 - width).s,
+           parts, images->was_split ? "\n  (one set only: split)" : "");
     char batches[48] = "";
     if (program->options->accumulate > 1)
         snprintf(batches, sizeof(batches), " of %lld batches",

@@ -59,8 +59,8 @@ static Text name_kind(const Profile *profile, const RankedKind *kind, int room) 
     char alike[32] = "";
     if (kind->alike > 1) snprintf(alike, sizeof(alike), " and %d alike", kind->alike - 1);
     Text path = profile_layer_title(profile, &profile->layers[kind->layer]), name;
-    snprintf(name.s, sizeof(name.s), "%.100s%s", text_fit_end(path.s, room - (int)strlen(alike)).s,
-             alike);
+    snprintf(name.s, sizeof(name.s), "%.100s%s",
+             text_fit_middle(path.s, room - (int)strlen(alike)).s, alike);
     return name;
 }
 

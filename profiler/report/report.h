@@ -1,4 +1,5 @@
-// report.h -- a Profile as a person reads it: 80 columns of plain text.
+// report.h -- a Profile as a person reads it: plain text in 80 columns, or, where the file is a
+// wider terminal, with as many columns for the names of layers as that leaves.
 #ifndef PROFILER_REPORT_REPORT_H
 #define PROFILER_REPORT_REPORT_H
 

@@ -68,7 +68,7 @@ static char free_letter(const Kinds *kinds, const char *name) {
 static Text kind_name(const Profile *profile, const Kinds *kinds, const ProfileLayer *layer) {
     Text name = profile_layer_title(profile, layer);
     bool own = (kinds->few && layer->parameters > 0) || strcmp(name.s, layer->path) != 0;
-    return own || !layer->type[0] ? text_fit_end(name.s, 31) : text_fit(layer->type, 31);
+    return own || !layer->type[0] ? text_fit_middle(name.s, 31) : text_fit(layer->type, 31);
 }
 
 static Kind *find_kind(const Profile *profile, Kinds *kinds, const ProfileLayer *layer) {

@@ -140,8 +140,12 @@ static void star_path(const char *path, char *text, size_t size) {
 
 static Text label_of(const Profile *profile, const Group *group, int layers, int width) {
     ProfileLayer named = *group->first;
+    char count[16] = "";
     if (layers > 1) star_path(group->first->path, named.path, sizeof(named.path));
-    return profile_layer_label(profile, &named, width);
+    if (layers > 1) snprintf(count, sizeof(count), " x%d", layers);
+    Text label = profile_layer_label(profile, &named, width - (int)strlen(count));
+    strcat(label.s, count); // a label is shorter than its room by more than that
+    return label;
 }
 
 int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_ROWS]) {

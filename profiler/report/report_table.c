@@ -152,8 +152,8 @@ static void print_times(const Profile *profile, const ReportRow *rows, int n, co
                         FILE *file) {
     bool timed = units->timed, judged = profile->has_machine;
     int width = timed ? 6 : 7;
-    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "step",
-                                "", "FLOP/B", judged ? "roof" : "", judged ? "bound by" : ""},
+    Table table = {.headings = {"layer", "params", units->flops_name, "fwd", "bwd", "sum", "%", "",
+                                "FLOP/B", judged ? "roof" : "", judged ? "bound by" : ""},
                    .widths = {LABEL_WIDTH, 8, 7, width, width, width, 5, BAR_WIDTH + 1, 7,
                               timed ? 5 : 0, 12},
                    .kinds = {TABLE_WORD, [7] = TABLE_WORD, [10] = TABLE_WORD}};
@@ -161,6 +161,7 @@ static void print_times(const Profile *profile, const ReportRow *rows, int n, co
              units->time, units_of_step(profile).s,
              timed ? "; multiply-add = 2 FLOP" : ", op after op",
              timed && profile->kind == PROFILE_INFERENCE ? "" : "; FLOP, FLOP/B: fwd + bwd");
+    for (int i = 0; i < n; i++) table_widen(&table, rows[i].label.s, (int)sizeof(Text));
     table_begin(&table, file);
     for (int i = 0; i < n; i++) add_times(&table, &rows[i], units, false);
     if (timed) add_unattributed(&table, profile, units);
@@ -177,6 +178,7 @@ static void print_counted(const Profile *profile, const ReportRow *rows, int n, 
                    .kinds = {TABLE_WORD}};
     snprintf(table.title, sizeof(table.title), "COST (%s)  step = %s; multiply-add = 2 FLOP",
              units->flops_name, units_of_step(profile).s);
+    for (int i = 0; i < n; i++) table_widen(&table, rows[i].label.s, (int)sizeof(Text));
     table_begin(&table, file);
     for (int i = 0; i <= n; i++) {
         const ProfilePhase *phase = rows[i].phase;
@@ -225,7 +227,7 @@ static void print_per_parameter(const Profile *profile, FILE *file) {
 void report_print_table(const Profile *profile, FILE *file) {
     Units units = choose_units(profile);
     ReportRow rows[REPORT_MOST_ROWS + 1];
-    int n = report_rows(profile, LABEL_WIDTH, rows);
+    int n = report_rows(profile, LABEL_WIDTH + text_columns(file) - TEXT_COLUMNS, rows);
     rows[n] = step_row(profile);
     if (units.timed || units.whole > 0.0)
         print_times(profile, rows, n, &units, file);

@@ -24,7 +24,7 @@ void report_terms(const TimeTerms *terms, double seconds, FILE *file);
 enum { REPORT_MOST_ROWS = 24 }; // more rows would not fit a screen
 
 typedef struct ReportRow {
-    Text label;      // "fc1 784->512", "h.*.mlp.c_fc", "40 others"
+    Text label;      // "fc1 784->512", "h.*.mlp.c_fc x12", "40 others"
     Text parameters; // "" if it is no layer's row
     Text bound;      // "" if layers differ, or nothing was judged
     // Sums over the row's layers: of medians in a latency, of roof_seconds in a roofline.

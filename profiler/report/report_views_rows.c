@@ -21,8 +21,8 @@ ViewLabel view_row_label(const Profile *profile, const ViewRow *row, int width) 
         op = text_fit(row->op->name, room > LEAST_OP ? room : LEAST_OP);
         width -= 1 + text_width(op.s);
     }
-    snprintf(label.s, sizeof(label.s), "%s%s%s", text_fit_end(layer.s, width).s, row->op ? " " : "",
-             op.s);
+    snprintf(label.s, sizeof(label.s), "%s%s%s", text_fit_middle(layer.s, width).s,
+             row->op ? " " : "", op.s);
     return label;
 }
 

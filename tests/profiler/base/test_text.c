@@ -3,11 +3,14 @@
 #include "profiler/base/text.h"
 #include "tests/helpers/harness.h"
 
+#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const double not_a_number = (double)NAN;
 static const double infinite = (double)INFINITY;
@@ -167,6 +170,46 @@ START_TEST(lines_break_between_words_at_80_columns) {
 }
 END_TEST
 
+// What is too long has both its ends, in as many columns as there are, also beyond a Text's room.
+START_TEST(a_path_is_cut_in_its_middle) {
+    char path[600];
+    ck_assert_str_eq(text_fit_middle("features.denseblock1.conv", 12).s, "fea~ck1.conv");
+    ck_assert_str_eq(text_fit_middle("Übermäßig große Straße", 12).s, "Übe~e Straße");
+    for (int n = 1; n < 250; n++) {
+        for (int i = 0; i < n; i++) memcpy(path + 2 * i, i % 7 == 3 ? "ß" : "ab", 2);
+        path[2 * n] = '\0';
+        for (int width = 1; width < 40; width++) {
+            Text text = text_fit_middle(path, width);
+            size_t length = strlen(text.s), whole = strlen(path);
+            const char *cut = strchr(text.s, '~');
+            ck_assert_int_le(text_width(text.s), width);
+            ck_assert(cut || strcmp(text.s, path) == 0);
+            size_t head = cut ? (size_t)(cut - text.s) : 0, tail = cut ? length - head - 1 : 0;
+            ck_assert(memcmp(text.s, path, head) == 0);
+            ck_assert(memcmp(text.s + length - tail, path + whole - tail, tail) == 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_terminal_has_its_columns_and_a_file_80) {
+    static const struct winsize sizes[] = {{.ws_col = 40}, {.ws_col = 132}, {.ws_col = 1000}};
+    static const int columns[] = {80, 132, 200};
+    FILE *file = tmpfile();
+    ck_assert_int_eq(text_columns(file), 80);
+    fclose(file);
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) test_skip("no terminal here");
+    file = fopen(ptsname(terminal), "r+");
+    for (int i = 0; file && i < 3; i++) {
+        ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &sizes[i]), 0);
+        ck_assert_int_eq(text_columns(file), columns[i]);
+    }
+    if (file) fclose(file);
+    close(terminal);
+}
+END_TEST
+
 START_TEST(two_durations_say_once_what_both_have) {
     ck_assert_str_eq(text_durations(1.04e-3, 1.09e-3).s, "1.04-1.09 ms");
     ck_assert_str_eq(text_durations(998e-6, 1.02e-3).s, "998 us-1.02 ms");
@@ -186,6 +229,8 @@ int main(void) {
         {percents_fit_four_columns, 0},
         {bars_stay_within_their_width, 0},
         {widths_count_code_points, 0},
+        {a_path_is_cut_in_its_middle, 0},
+        {a_terminal_has_its_columns_and_a_file_80, 0},
         {lines_break_between_words_at_80_columns, 0},
         {NULL, 0},
     };

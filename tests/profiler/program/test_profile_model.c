@@ -262,12 +262,12 @@ END_TEST
 // A row for each of the hundred layers would bury the important ones.
 START_TEST(of_many_layers_the_report_shows_those_that_matter) {
     ProgramRun got = run("resnet50 --device meta");
-    ck_assert_ptr_nonnull(strstr(got.out, "\nl4.*.conv2 "));
+    ck_assert_ptr_nonnull(strstr(got.out, "\nl4.conv2 x3 "));
     ck_assert_ptr_nonnull(strstr(got.out, " others "));
     ck_assert_int_lt(program_count_lines(got.out), 50);
     program_run_free(&got);
     got = run("gpt2 --device meta --tokens 64"); // equal layers share a row; --by layer has all
-    ck_assert_ptr_nonnull(strstr(got.out, "\nt.h.*.m.c_fc   28.3M "));
+    ck_assert_ptr_nonnull(strstr(got.out, "\nh.m.c_fc x12   28.3M "));
     ck_assert_ptr_null(strstr(got.out, " others "));
     program_run_free(&got);
     got = run("resnet50 --device meta --by layer");

@@ -28,6 +28,7 @@ START_TEST(blocks_have_one_row_for_each_of_their_layers) {
         ck_assert_int_eq((int)rows[i].phase[REPORT_STEP].cost.macs, 5);
         ck_assert_str_eq(rows[i].parameters.s, text_short_count(5 * (1 + i)).s);
         ck_assert_msg(strncmp(rows[i].label.s, "h.*.part_", 9) == 0, "%s", rows[i].label.s);
+        ck_assert_str_eq(strrchr(rows[i].label.s, ' '), " x5");
     }
     snprintf(profile.layers[PARTS].type, sizeof profile.layers[PARTS].type, "Other");
     // The five layers of that name have rows of their own; among equal weights they come last.

@@ -1,7 +1,10 @@
-// text_plain.c -- names for a terminal, of printable characters only, cut to columns; wrapped text.
+// text_plain.c -- names for a terminal, of printable characters only, cut to columns; wrapped text;
+// the columns of a terminal.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "profiler/base/text.h"
 
@@ -64,11 +67,30 @@ Text text_fit(const char *s, int width) {
     return text;
 }
 
-Text text_fit_end(const char *s, int width) {
-    Text text = text_plain(s), cut = text;
-    int excess = text_width(text.s) - width;
-    if (excess > 0) snprintf(cut.s, sizeof(cut.s), "~%.126s", skip_columns(text.s, excess + 1));
-    return cut;
+// The last characters of a text that is too long for a Text.
+static Text plain_end(const char *s) {
+    size_t n = strlen(s), most = sizeof(((Text *)0)->s) - 1;
+    const char *from = n > most ? s + n - most : s;
+    while (n > most && (*from & 0xC0) == 0x80) from++; // not inside a character
+    return text_plain(from);
+}
+
+Text text_fit_middle(const char *s, int width) {
+    Text text = text_plain(s), end = plain_end(s);
+    int head = (width - 1) / 3, columns = text_width(end.s);
+    if (columns <= width && strlen(s) < sizeof(text.s)) return text;
+    char *cut = text.s + (skip_columns(text.s, head) - text.s);
+    const char *tail = skip_columns(end.s, columns - (width - 1 - head));
+    snprintf(cut, sizeof(text.s) - (size_t)(cut - text.s), "~%s", tail);
+    return text;
+}
+
+int text_columns(FILE *file) {
+    const int most = 200;
+    struct winsize size;
+    if (!isatty(fileno(file)) || ioctl(fileno(file), TIOCGWINSZ, &size) != 0) return TEXT_COLUMNS;
+    int columns = size.ws_col;
+    return columns < TEXT_COLUMNS ? TEXT_COLUMNS : columns > most ? most : columns;
 }
 
 void text_print_wrapped(const char *text, const char *first, const char *rest, FILE *file) {
