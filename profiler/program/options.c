@@ -37,10 +37,10 @@ const char *options_beside(const Options *options) {
 }
 
 bool options_ask(const Options *options) {
-    return options->summary || options->explain || options->has_view || options->memory ||
-           options->leaks || options->weights || options->shrink || options->has_preset ||
-           options->generate > 0 || options->try_advice || options_beside(options) ||
-           options->n_sweeps > 0 || options->trend ||
+    return options->brief || options->summary || options->explain || options->has_view ||
+           options->memory || options->leaks || options->weights || options->shrink ||
+           options->has_preset || options->generate > 0 || options->try_advice ||
+           options_beside(options) || options->n_sweeps > 0 || options->trend ||
            (options->memory_budget > 0 && !options_choose_recompute(options));
 }
 
@@ -144,7 +144,8 @@ void options_measure_only(Options *options, bool trains) {
     for (int i = 0; i < OUTPUTS; i++) *output_of(options, i) = NULL;
     options->json = "-";
     options->peaks = options->folder = NULL;
-    options->summary = options->explain = options->has_view = options->memory = false;
+    options->brief = options->summary = options->explain = options->has_view = options->memory =
+        false;
     options->leaks = options->weights = options->shrink = options->has_preset = false;
     options->try_advice = false;
     options->compare = options->against = options->against_program = NULL;

@@ -22,7 +22,7 @@ enum {
     OPTIONS_MAX_SIZES = 256,
     OPTIONS_MAX_MODELS = 32,
     OPTIONS_MAX_RUNS = 1000,
-    OPTIONS_MOST_FLAGS = 96,
+    OPTIONS_MOST_FLAGS = 104,
     OPTIONS_COMPARED_RUNS = 5 // default for comparisons
 };
 
@@ -130,7 +130,7 @@ typedef struct Options {
     ViewOptions view;
     const char *sort; // key for the rows of a view or a comparison; NULL: not given
     ComparisonSort comparison_sort;
-    bool has_view, memory, leaks, weights, summary, shrink, try_advice;
+    bool has_view, memory, leaks, weights, brief, summary, shrink, try_advice;
     double prune;          // share of the weights that --shrink prunes; NaN: not given
     int64_t depth;         // levels of the summary; -1: not given
     int64_t memory_budget; // bytes; 0: not asked

@@ -217,6 +217,8 @@ const Flag options_flags[] = {
      SWITCH(trend), .needs = "history"},
     {OF_QUESTIONS, BOTH, false, "force", NULL, "--compare what was measured on another machine",
      SWITCH(force), .needs = "compare"},
+    {OF_QUESTIONS, BOTH, false, "brief", NULL, "the report in about eight lines", SWITCH(brief),
+     .not_with = ALONE},
     {OF_QUESTIONS, BOTH, true, "summary", NULL, "its layers as a tree; alone it runs nothing",
      SWITCH(summary), .not_with = ALONE},
     {OF_QUESTIONS, BOTH, false, "depth", "N", "of that tree: so many levels (3)",

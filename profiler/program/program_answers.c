@@ -11,6 +11,7 @@
 #include "profiler/record/leak.h"
 #include "profiler/report/layer_tree.h"
 #include "profiler/report/memory_curve.h"
+#include "profiler/report/report.h"
 #include "profiler/report/shrink.h"
 #include "profiler/report/weights.h"
 #include "tensor/clock.h"
@@ -149,6 +150,11 @@ Status program_shrink(const Program *program, Layer *model) {
 }
 
 // ---- all -------------------------------------------------------------------------------------
+static Status answer_brief(Program *program) {
+    report_brief(&program->profile, stdout);
+    return STATUS_OK;
+}
+
 static Status answer_summary(Program *program) {
     int64_t depth = program->options->depth;
     return layer_tree_print(&program->profile, program->model,
@@ -192,6 +198,7 @@ Status program_answer(Program *program) {
         bool asked;
         Status (*answer)(Program *program);
     } questions[] = {
+        {options->brief, answer_brief},
         {options->summary, answer_summary},
         {options->explain, answer_explain},
         {options->has_view, answer_view},

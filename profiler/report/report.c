@@ -158,7 +158,7 @@ static void print_left_out(const Profile *profile, FILE *file) {
     text_print_wrapped(line, "  Left out for want of time (--time-limit 5min): ", "      ", file);
 }
 
-void report_print_head(const Profile *profile, FILE *file) {
+static void print_head(const Profile *profile, FILE *file) {
     Environment environment;
     environment_read(&environment);
     char tail[96], times[24] = "";
@@ -174,7 +174,6 @@ void report_print_head(const Profile *profile, FILE *file) {
         fprintf(file, "  Counted on the %s device: no kernel ran, no time was measured.\n",
                 profile->device);
         print_bound(profile, file);
-        fprintf(file, "\n");
         return;
     }
     if (strcmp(profile->device, "cpu") != 0) {
@@ -199,6 +198,10 @@ void report_print_head(const Profile *profile, FILE *file) {
         fprintf(file, "  CUT SHORT, as was asked: times are of what ran until then.\n");
     print_slowest(profile, file);
     print_left_out(profile, file);
+}
+
+void report_print_head(const Profile *profile, FILE *file) {
+    print_head(profile, file);
     fprintf(file, "\n");
 }
 
@@ -246,6 +249,26 @@ void report_print_card(const DeviceMemory *card, int64_t cached, FILE *file) {
 }
 
 // ---- the whole -------------------------------------------------------------------------------
+void report_brief(const Profile *profile, FILE *file) {
+    if (!GIVEN(profile) || !GIVEN(file)) return;
+    const OpCost *cost = &profile->totals[REPORT_STEP].cost;
+    bool ran = profile->totals[REPORT_STEP].latency.count > 0;
+    const ProfileMemory *memory = ran ? &profile->measured : &profile->predicted;
+    print_head(profile, file);
+    fprintf(file, "  %s a step, %s of it in matrix products; %s parameters\n",
+            text_rate((double)op_cost_total_flops(*cost), "FLOP").s,
+            text_percent(2.0 * (double)cost->macs / (double)op_cost_total_flops(*cost)).s,
+            text_count(profile->parameters).s);
+    fprintf(file, "  Peak %s", text_bytes_si(memory->peak.total).s);
+    if (memory->saved_bytes > 0)
+        fprintf(file, ", %s of it kept for backward", text_bytes_si(memory->saved_bytes).s);
+    if (!profile->one_batch)
+        fprintf(file, "; %s%s per extra sample", profile->bytes_per_sample >= 0 ? "+" : "",
+                text_bytes_si(profile->bytes_per_sample).s);
+    fprintf(file, "\n  ");
+    report_print_comparison(profile, file);
+}
+
 void report_print(const Profile *profile, FILE *file) {
     if (!GIVEN(profile) || !GIVEN(file)) return;
     report_print_head(profile, file);

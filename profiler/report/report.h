@@ -12,6 +12,8 @@ RIDGEPOINT_API_BEGIN
 enum { REPORT_WIDTH = 80 };
 
 void report_print(const Profile *profile, FILE *file);
+// Prints its first lines, the counts and the peak: about eight lines.
+void report_brief(const Profile *profile, FILE *file);
 
 RIDGEPOINT_API_END
 

@@ -7,8 +7,7 @@
 #include "profiler/measure/rank.h"
 #include "profiler/report/report_table.h"
 
-static void print_comparison(const Profile *profile, FILE *file) {
-    fprintf(file, "\n");
+void report_print_comparison(const Profile *profile, FILE *file) {
     if (profile->difference[0])
         fprintf(file, "PREDICTED IS NOT EXECUTED\n  %s\n", text_fit(profile->difference, 78).s);
     else if (profile->reconciled)
@@ -160,7 +159,8 @@ static void print_where_to_ask(const Profile *profile, const char *path, FILE *f
 }
 
 void report_print_evidence(const Profile *profile, FILE *file) {
-    print_comparison(profile, file);
+    fprintf(file, "\n");
+    report_print_comparison(profile, file);
     const Latency *step = &profile->totals[REPORT_STEP].latency;
     if (step->count == 0) return;
     print_samples(profile, file);

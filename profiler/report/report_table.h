@@ -7,6 +7,8 @@
 #include "profiler/measure/profile_words.h"
 
 void report_print_head(const Profile *profile, FILE *file); // report.c: run, time and reasons
+// Prints whether the predicted counts are the executed ones.
+void report_print_comparison(const Profile *profile, FILE *file); // report_evidence.c
 void report_print_table(const Profile *profile, FILE *file);
 void report_print_roofline(const Profile *profile, FILE *file); // report_roofline.c
 void report_print_evidence(const Profile *profile, FILE *file); // report_evidence.c
