@@ -70,7 +70,7 @@ static void times_shape(OpCount *count, const Shape *shape, int dims) {
     for (int i = 0; i < dims; i++) times(count, shape->dims[i]);
 }
 
-// each per element
+// Elements of a shape x each.
 static void by_elements(OpCount *count, const Shape *shape, int64_t each) {
     begin(count, 0, 0, 1);
     if (each != 1) times(count, each);

@@ -143,9 +143,9 @@ static Text label_of(const Profile *profile, const Group *group, int layers, int
     char count[16] = "";
     if (layers > 1) star_path(group->first->path, named.path, sizeof(named.path));
     if (layers > 1) snprintf(count, sizeof(count), " x%d", layers);
-    Text label = profile_layer_label(profile, &named, width - (int)strlen(count));
-    strcat(label.s, count); // a label is shorter than its room by more than that
-    return label;
+    Text label = profile_layer_label(profile, &named, width - (int)strlen(count)), whole;
+    snprintf(whole.s, sizeof(whole.s), "%.112s%s", label.s, count);
+    return whole;
 }
 
 int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_ROWS]) {

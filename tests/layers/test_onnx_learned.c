@@ -101,7 +101,7 @@ START_TEST(what_is_stored_is_counted_once) {
 }
 END_TEST
 
-// Of a quantised file all weights and biases are named, and no scale; what runs is not missing.
+// All weights and biases of a quantised file are named, and no scale; what runs is not missing.
 START_TEST(a_quantised_file_is_counted_without_its_operators) {
     OnnxModel about;
     const OnnxOptions partial = {.partial = true};

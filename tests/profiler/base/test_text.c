@@ -170,7 +170,7 @@ START_TEST(lines_break_between_words_at_80_columns) {
 }
 END_TEST
 
-// What is too long has both its ends, in as many columns as there are, also beyond a Text's room.
+// A path that is too long keeps both its ends, within its columns and within a Text's room.
 START_TEST(a_path_is_cut_in_its_middle) {
     char path[600];
     ck_assert_str_eq(text_fit_middle("features.denseblock1.conv", 12).s, "fea~ck1.conv");
