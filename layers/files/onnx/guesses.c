@@ -110,10 +110,10 @@ static bool has_limits(Import *import, const Value *value) {
     return has;
 }
 
-// True for "dense/bias": a word for a parameter, in whatever name.
+// True for "dense/bias", and for a plain word as "t", which an exporter may give to what it folds.
 static bool has_word(const char *name) {
     static const char *const words[] = {"weight", "bias", "kernel", "gamma", "beta", "alpha"};
-    bool has = false;
+    bool has = strspn(name, "abcdefghijklmnopqrstuvwxyz") == strlen(name);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) has |= !!strstr(name, words[i]);
     return has;
 }
