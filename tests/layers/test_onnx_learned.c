@@ -101,6 +101,31 @@ START_TEST(what_is_stored_is_counted_once) {
 }
 END_TEST
 
+// Files whose parameters are no initializers, or are not called as the exporter recorded.
+START_TEST(unusual_files_are_counted_with_a_word) {
+    static const struct {
+        const char *name, *said;
+        int64_t parameters, guessed;
+    } files[] = {{"inputs.ts", "837 if they are", 0, 837},
+                 {"prefixed", "it has none of this file's names", 72, 72}};
+    for (int f = 0; f < 2; f++) {
+        OnnxModel about;
+        char path[200];
+        snprintf(path, sizeof path, FOLDER "learned_%s.onnx", files[f].name);
+        Layer *model = onnx_load(path, NULL, &about);
+        ck_assert_msg(model != NULL, "%s", error_message());
+        ck_assert_int_eq(about.parameters, files[f].parameters);
+        ck_assert_int_eq(about.parameters_guessed, files[f].guessed);
+        bool said = false;
+        for (int i = 0; i < about.n_assumed; i++)
+            said = said || strstr(about.assumed[i].taken, files[f].said);
+        ck_assert(said);
+        layer_free(model);
+        onnx_model_free(&about);
+    }
+}
+END_TEST
+
 // All weights and biases of a quantised file are named, and no scale; what runs is not missing.
 START_TEST(a_quantised_file_is_counted_without_its_operators) {
     OnnxModel about;
@@ -126,6 +151,7 @@ int main(void) {
         {a_gradient_comes_back_to_each, FILES},
         {what_is_stored_is_counted_once, 0},
         {a_quantised_file_is_counted_without_its_operators, 0},
+        {unusual_files_are_counted_with_a_word, 0},
         {NULL, 0},
     };
     return harness_main("onnx_learned", tests);

@@ -20,7 +20,7 @@ struct Inlined {
     Onnx__Graph graph;      // the file's graph, with the expanded nodes
     const Function **scope; // each node's function; NULL: none
     Block *blocks;          // all memory of the expansion
-    size_t bytes, compared;
+    size_t bytes, compared, calls;
 };
 
 static void *make(Import *import, size_t bytes) {
@@ -71,7 +71,8 @@ static const Function *called(Import *import, const Node *node) {
 typedef struct Call {
     const Function *function;
     const Node *node;
-    const char *own; // prefix of its inner names: its first result's name, which is unique
+    const char *own; // its first result's name; with `number` the prefix of its inner names
+    size_t number;   // of all calls, because an inner call may give the same result
 } Call;
 
 static Status wrong(const Import *import, const Call *call, const char *what, const char *name) {
@@ -90,7 +91,7 @@ static bool declares(const Function *function, const char *attribute) {
 }
 
 static Status call_new(Import *import, const Function *function, const Node *node, Call *call) {
-    *call = (Call){.function = function, .node = node, .own = ""};
+    *call = (Call){function, node, "", ++import->inlined->calls};
     for (size_t i = 0; i < node->n_output && !call->own[0]; i++) call->own = node->output[i];
     if (!call->own[0])
         return error_set(STATUS_FORMAT, "onnx: %s: a call of the function %s has no result",
@@ -121,9 +122,9 @@ static char *name_outside(Import *import, const Call *call, const char *name) {
             return i < node->n_input ? node->input[i] : absent;
     for (size_t i = 0; i < node->n_output; i++)
         if (strcmp(function->output[i], name) == 0 && node->output[i][0]) return node->output[i];
-    size_t size = strlen(call->own) + strlen(name) + 2;
+    size_t size = strlen(call->own) + strlen(name) + 24;
     char *own = make(import, size);
-    if (own) snprintf(own, size, "%s/%s", call->own, name);
+    if (own) snprintf(own, size, "%s/%zu/%s", call->own, call->number, name);
     return own;
 }
 

@@ -80,24 +80,15 @@ typedef struct Guesses {
     Names lost, nowhere;    // parameters that lead to no output; recorded, not stored
     Names nameless;         // parameters that the exporter computed, so that they lost a name
     Names second;           // a cell's second biases, which are all 0
+    Names inputs;           // inputs with the names of a layer's parameters
     int64_t copies, shared; // elements stored once for several layers: counted apart; once
+    int64_t equal;          // elements stored for each of several layers, which are equal
 } Guesses;
 
 // Weights of a quantised file are bytes, or other whole numbers that a node makes reals.
 static bool is_quantised(const Value *value) {
     bool bytes = value->type == ONNX_INT8 || value->type == ONNX_UINT8;
     return bytes || (!onnx_is_float(value->type) && value->placed && value->moved);
-}
-
-// True for "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias" or
-// "parametrizations.weight.original0"; not for u and v, the buffers of a spectral norm.
-static bool is_layers_name(const char *name) {
-    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-    const char *projection = strstr(last, "proj_"), *word = projection ? projection + 5 : last;
-    size_t n = strcspn(word, "_");
-    return ((n == 6 && strncmp(word, "weight", n) == 0) ||
-            (n == 4 && strncmp(word, "bias", n) == 0) || strncmp(word, "original", 8) == 0) &&
-           strcmp(word, "weight_u") != 0 && strcmp(word, "weight_v") != 0;
 }
 
 // True if a number is that of a mask: infinite, or next to the largest float.
@@ -110,37 +101,19 @@ static bool has_limits(Import *import, const Value *value) {
     return has;
 }
 
-// True for "dense/bias", and for a plain word as "t", which an exporter may give to what it folds.
-static bool has_word(const char *name) {
-    static const char *const words[] = {"weight", "bias", "kernel", "gamma", "beta", "alpha"};
-    bool has = strspn(name, "abcdefghijklmnopqrstuvwxyz") == strlen(name);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) has |= !!strstr(name, words[i]);
-    return has;
-}
-
 // True for every constant that a gradient reaches, but for the ones and zeros that are there
 // because an operator requires the input, and for masks. A single number counts where it has a name
 // of its own or a dimension, because scales and divisors, which have neither, are in every graph.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
     int64_t n = shape_numel(value->shape);
-    bool named = path || (value->initial && (value->shape.ndim > 0 || has_word(value->name)));
+    bool named =
+        path || (value->initial && (value->shape.ndim > 0 || onnx_name_has_word(value->name)));
     if (value->fixed || (n < 2 && !named)) return false;
     if (is_quantised(value)) return (value->placed || use->read) && n > 1;
     if (value->placed && !value->moved) return runs && !value_is_uniform(import, value);
     return (value->placed || path || value->reaches || (runs && use->read)) &&
            !has_limits(import, value);
-}
-
-// True for "onnx::Conv_193": the older exporter keeps the name of every weight that a convolution,
-// or a product by rows, reads as it was. And for "c1.weight_bias", by which the newer one calls the
-// bias of a convolution that had none.
-static bool has_lost_its_name(const Value *value) {
-    static const char made[] = ".weight_bias";
-    size_t n = strlen(value->name), m = sizeof made - 1;
-    return strncmp(value->name, "onnx::Conv", 10) == 0 ||
-           strncmp(value->name, "onnx::Gemm_", 11) == 0 ||
-           (n > m && strcmp(value->name + n - m, made) == 0);
 }
 
 // True for the second bias of a recurrent cell if it is all 0 and the first is not: a cell with one
@@ -156,6 +129,18 @@ static bool is_filled_up(Import *import, const Value *value) {
     }
     memory_free(numbers);
     return first && !second;
+}
+
+// True if the exporter made another parameter of the same one.
+static bool is_made_again(const Import *import, const Value *value) {
+    for (int i = 0; i < import->n_values; i++) {
+        const Value *other = import->values[i];
+        if (other != value && other->folded && other->path && other->twin < 0 &&
+            other->kind == VALUE_PARAMETER && other->slot >= 0 &&
+            strcmp(other->path, value->path) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void sort_value(Import *import, Value *value, const Use *use, Guesses *guesses) {
@@ -177,17 +162,28 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
         add_name(&guesses->computed, value->path ? value->path : value->name, n);
     else if (value->folded && runs && !value->path)
         add_name(&guesses->merged, value->name, n);
-    else if (value->folded && runs && (!use->weight || value->stored->n_dims == 1))
+    else if (value->folded && runs &&
+             (!use->weight || value->stored->n_dims == 1 || is_made_again(import, value)))
         add_name(&guesses->made, value->path, n);
-    if (learned && runs && use->weight && has_lost_its_name(value))
+    if (learned && runs && use->weight && onnx_name_is_lost(value->name))
         add_name(&guesses->nameless, value->name, n);
     if ((import->recorded && !is_quantised(value)) || value->twin >= 0) return;
     const char *path = value_path(value); // a buffer may have it, when used as a weight, too
-    bool odd = path ? guesses->torch && !is_layers_name(path) : learned_is_held(value);
+    bool odd = path ? guesses->torch && !onnx_name_is_layers(path) : learned_is_held(value);
     if (learned && runs && (odd || (!use->weight && !value->placed)))
         add_name(&guesses->learned, path ? path : value->name, n);
     else if (value->kind == VALUE_CONSTANT && could_be_learned(import, value, use))
         add_name(&guesses->fixed, value->name, n);
+}
+
+// The older exporter makes inputs of all parameters with export_params=False.
+static void note_inputs(const Import *import, Guesses *guesses) {
+    for (size_t i = 0; i < import->graph->n_input; i++) {
+        const char *name = import->graph->input[i]->name;
+        const Value *value = import_value(import, import_find(import, name));
+        if (value && value->kind == VALUE_RUN && strchr(name, '.') && onnx_name_is_layers(name))
+            add_name(&guesses->inputs, name, shape_numel(value->shape));
+    }
 }
 
 // ---- the report -------------------------------------------------------------------------------
@@ -195,20 +191,24 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
 static void say_guesses(Import *import, const Guesses *guesses) {
     int64_t all = import->about->parameters;
     const Names copies = {.count = guesses->copies > 0}, shared = {.count = guesses->shared > 0};
+    const Names equal = {.count = guesses->equal > 0};
     const struct {
         const Names *of;
         const char *what, *taken, *if_wrong;
         int64_t more; // parameters, if it is wrong
-    } guessed[] = {{&guesses->learned, "the numbers of", "learned", "they are buffers",
-                    -guesses->learned.numbers},
-                   {&guesses->fixed, "the numbers of", "not learned", "they are",
-                    guesses->fixed.numbers},
-                   {&guesses->second, "the second biases, all 0, in", "learned",
-                    "a cell has one bias", -guesses->second.numbers},
-                   {&copies, "whether layers share numbers that are stored once for them",
-                    "each has its own", "they share them", -guesses->copies},
-                   {&shared, "whether layers with equal numbers share them", "they share them",
-                    "each has its own", guesses->shared}};
+    } guessed[] = {
+        {&guesses->learned, "the numbers of", "learned", "they are buffers",
+         -guesses->learned.numbers},
+        {&guesses->fixed, "the numbers of", "not learned", "they are", guesses->fixed.numbers},
+        {&guesses->second, "the second biases, all 0, in", "learned", "a cell has one bias",
+         -guesses->second.numbers},
+        {&guesses->inputs, "the inputs", "not learned", "they are", guesses->inputs.numbers},
+        {&equal, "whether layers for which equal numbers are stored share them", "each has its own",
+         "they share them", -guesses->equal},
+        {&copies, "whether layers share numbers that are stored once for them", "each has its own",
+         "they share them", -guesses->copies},
+        {&shared, "whether layers with equal numbers share them", "they share them",
+         "each has its own", guesses->shared}};
     for (size_t i = 0; i < sizeof guessed / sizeof guessed[0]; i++) {
         char what[320], here[32], there[32];
         const Names *of = guessed[i].of;
@@ -256,17 +256,22 @@ Status import_guesses(Import *import) {
         note_uses(import, uses);
         guesses->torch = strncmp(import->about->producer, "pytorch", 7) == 0;
         for (int i = 0; i < import->n_values; i++)
-            guesses->torch |= import->values[i]->initial && is_layers_name(import->values[i]->name);
+            guesses->torch |=
+                import->values[i]->initial && onnx_name_is_layers(import->values[i]->name);
         for (int i = 0; i < import->n_values; i++)
             sort_value(import, import->values[i], &uses[i], guesses);
         guesses->copies = onnx_copied_numbers(import);
         guesses->shared = onnx_shared_numbers(import);
+        guesses->equal = onnx_equal_numbers(import);
+        note_inputs(import, guesses);
         int at = 0;
         for (char *name; (name = told_unclaimed(import, &at)) != NULL; memory_free(name))
             add_name(&guesses->nowhere, name, 0);
         import->about->parameters_guessed =
             onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
-                     onnx_sum(onnx_sum(guesses->copies, guesses->shared), guesses->second.numbers));
+                     onnx_sum(onnx_sum(guesses->copies, guesses->shared),
+                              onnx_sum(guesses->second.numbers,
+                                       onnx_sum(guesses->inputs.numbers, guesses->equal))));
         if (!error_pending()) say_guesses(import, guesses);
         if (!error_pending()) say_certain(import, guesses);
     }

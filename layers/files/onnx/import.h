@@ -72,6 +72,7 @@ typedef struct Value {
     int step;                   // the step that computes it; -1: none
     int alias;                  // the value that this is another name of; -1: none
     int twin;                   // a parameter with which it shares its numbers; -1: none
+    bool maybe_tied;            // its numbers are another's, but all of them are equal
     bool flipped;               // a parameter (k, n) in the file, and (n, k) here as in PyTorch
     bool initial;               // an initializer, not a node's constant
     enum { UNIFORM_UNKNOWN, UNIFORM_NOT, UNIFORM } uniform; // whether all numbers are equal
@@ -417,6 +418,9 @@ char *onnx_path_of_node(const Node *node); // ours to free; "" without a record
 // "a.1.fc.weight" in "a.1". NULL: not below it, or an error is pending.
 char *onnx_path_moved(const char *of, const Node *from, const Node *to);
 bool onnx_name_is_path(const char *name);     // a parameter's name, as PyTorch gives it
+bool onnx_name_is_layers(const char *name);   // "fc.weight": what PyTorch's layers call parameters
+bool onnx_name_has_word(const char *name);    // "dense/bias": it may be a parameter's
+bool onnx_name_is_lost(const char *name);     // "onnx::Conv_193": of what an exporter computed
 bool onnx_name_is_moved(const char *name);    // of rows that an operator picked: "embedding_1"
 bool onnx_name_is_computed(const char *name); // of computed, not learned, numbers: "arange_2"
 Status import_paths(Import *import);          // sets the paths of steps
@@ -429,6 +433,9 @@ int64_t onnx_copied_numbers(Import *import);
 // that are tied because their numbers are equal. A record leaves no doubt: 0.
 int64_t onnx_shared_numbers(Import *import);
 int64_t onnx_sum(int64_t a, int64_t b); // of two claimed sizes, at most the largest int64_t
+// Elements that are stored for a layer and equal another's, one of which has no name of its own:
+// each is counted. 0 with a record.
+int64_t onnx_equal_numbers(Import *import);
 // True if two stored values of one shape have equal numbers.
 bool onnx_same_numbers(Import *import, const Value *a, const Value *b);
 

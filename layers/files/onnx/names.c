@@ -83,6 +83,35 @@ bool onnx_name_is_path(const char *name) {
     return is_path(name);
 }
 
+// True for "layer.0.weight", "rnn.weight_ih_l0", "attn.in_proj_bias" or
+// "parametrizations.weight.original0"; not for u and v, the buffers of a spectral norm.
+bool onnx_name_is_layers(const char *name) {
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    const char *projection = strstr(last, "proj_"), *word = projection ? projection + 5 : last;
+    size_t n = strcspn(word, "_");
+    return ((n == 6 && strncmp(word, "weight", n) == 0) ||
+            (n == 4 && strncmp(word, "bias", n) == 0) || strncmp(word, "original", 8) == 0) &&
+           strcmp(word, "weight_u") != 0 && strcmp(word, "weight_v") != 0;
+}
+
+// True for "dense/bias", and for a plain word as "t", which an exporter may give to what it folds.
+bool onnx_name_has_word(const char *name) {
+    static const char *const words[] = {"weight", "bias", "kernel", "gamma", "beta", "alpha"};
+    bool has = strspn(name, "abcdefghijklmnopqrstuvwxyz") == strlen(name);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) has |= !!strstr(name, words[i]);
+    return has;
+}
+
+// True for "onnx::Conv_193": the older exporter keeps the name of every weight that a convolution,
+// or a product by rows, reads as it was. And for "c1.weight_bias", by which the newer one calls the
+// bias of a convolution that had none.
+bool onnx_name_is_lost(const char *name) {
+    static const char made[] = ".weight_bias";
+    size_t n = strlen(name), m = sizeof made - 1;
+    return strncmp(name, "onnx::Conv", 10) == 0 || strncmp(name, "onnx::Gemm_", 11) == 0 ||
+           (n > m && strcmp(name + n - m, made) == 0);
+}
+
 // True if two paths differ in numbers only. "layers.0.fc.weight" and "layers.1.fc.weight" come from
 // a block that was copied before training; tied weights have other names.
 bool onnx_paths_are_copies(const char *a, const char *b) {

@@ -1,6 +1,6 @@
 // ties.c -- which parameters of a file are tied: exporters store numbers again that they
-// transposed, or that a layer reads under several names. And how many numbers are taken for shared.
-#include <stdlib.h>
+// transposed, or that a layer reads under several names. Guesses about that: shared.c.
+#include <math.h>
 #include <string.h>
 
 #include "layers/files/onnx/import.h"
@@ -18,7 +18,7 @@ static bool equal_numbers(Import *import, const Value *a, const Value *b, bool t
     *varied = false;
     for (int64_t i = 0; i < n && same; i++) {
         int64_t at = turned ? i % columns * rows + i / columns : i;
-        same = left[i] == right[at];
+        same = left[i] == right[at] || (isnan(left[i]) && isnan(right[at]));
         *varied = *varied || left[i] != left[0];
     }
     memory_free(left);
@@ -39,16 +39,19 @@ static bool are_told_apart(const Import *import, const Value *a, const Value *b)
            told_of(import, right, strlen(right)) == TOLD_LEARNED;
 }
 
-// True if they are equal as used here. Numbers that are all equal do not show a tie.
-static bool same_numbers(Import *import, const Value *a, const Value *b) {
-    bool varied;
-    return equal_numbers(import, a, b, a->flipped != b->flipped, &varied) && varied;
+// True if the exporter recorded that it made the one from the other, under its own name.
+static bool is_made_of(const Import *import, const Value *value, const Value *other) {
+    return import->recorded && value->path && strcmp(value->path, other->name) == 0;
 }
 
-// True if one is the other's transpose as used here, under the same condition.
-static bool turned_numbers(Import *import, const Value *a, const Value *b) {
+// True if they are equal, as used here or, `turned`, as used here transposed. Numbers that are all
+// equal do not show a tie, but a record does; without one it is a guess, which is said.
+static bool are_tied(Import *import, const Value *a, Value *b, bool turned) {
     bool varied;
-    return equal_numbers(import, a, b, a->flipped == b->flipped, &varied) && varied;
+    if (!equal_numbers(import, a, b, (a->flipped != b->flipped) != turned, &varied)) return false;
+    bool sure = varied || is_made_of(import, b, a);
+    if (!sure && !import->recorded && !onnx_name_is_path(b->name)) b->maybe_tied = true;
+    return sure;
 }
 
 // The shape (rows, columns) as used here.
@@ -69,7 +72,7 @@ static void tie_to_table(Import *import, int at) {
             other->readers > 0 && other->twin < 0 && product &&
             strcmp(product->op->name, "Gather") != 0 &&
             shape_equal(shape_here(other), table->shape) && !are_told_apart(import, table, other) &&
-            same_numbers(import, table, other))
+            are_tied(import, table, other, false))
             other->twin = at;
     }
 }
@@ -86,13 +89,13 @@ static void tie_to_last_call(Import *import, int at) {
             strcmp(other->role, value->role) == 0 && shape_equal(other->shape, value->shape) &&
             path && path[0] && import->steps[other->role_step]->path &&
             strcmp(import->steps[other->role_step]->path, path) == 0 &&
-            same_numbers(import, other, value))
+            are_tied(import, other, value, false))
             value->twin = i;
     }
 }
 
-// Makes products by `from` products by the transpose of `to`.
-static void multiply_turned(Import *import, int from, int to) {
+// Makes linear layers by `from` products by `to` as it is stored: (k, n).
+static void multiply_by(Import *import, int from, int to) {
     for (int i = 0; i < import->n_steps; i++) {
         Step *step = import->steps[i];
         if (step->dead || !step_is(step, "Linear") || step->in[1] != from) continue;
@@ -118,13 +121,27 @@ static void tie_to_name(Import *import, int at) {
             continue;
         Shape here = shape_here(value), there = shape_here(other);
         bool turned = here.dims[0] == there.dims[1] && here.dims[1] == there.dims[0];
-        if (shape_equal(here, there) && same_numbers(import, other, value)) {
+        if (shape_equal(here, there) && are_tied(import, other, value, false)) {
             value->twin = i;
-        } else if (turned && turned_numbers(import, other, value)) {
-            multiply_turned(import, at, i);
+        } else if (turned && are_tied(import, other, value, true)) {
+            multiply_by(import, at, i);
             return;
         }
     }
+}
+
+// A value that the exporter made of a parameter which the file has, too, is no parameter of its
+// own.
+static void demote_made(Import *import, int at) {
+    Value *value = import->values[at];
+    const Value *of = value->path ? import_value(import, import_find(import, value->path)) : NULL;
+    if (!value->folded || value->kind != VALUE_PARAMETER || value->twin >= 0 || !of ||
+        of == value || of->kind != VALUE_PARAMETER || of->readers == 0 || value->readers == 0)
+        return;
+    if (value->flipped) multiply_by(import, at, at);
+    value->flipped = false;
+    value->kind = VALUE_CONSTANT;
+    learned_count(import, -shape_numel(value->shape));
 }
 
 Status import_tie(Import *import) {
@@ -140,89 +157,7 @@ Status import_tie(Import *import) {
             if (value->twin < 0 && !error_pending()) tie_to_name(import, i);
         }
     }
+    for (int i = 0; i < import->n_values && import->recorded && !error_pending(); i++)
+        demote_made(import, i);
     return error_status();
-}
-
-// ---- numbers that several layers read --------------------------------------------------------
-int64_t onnx_sum(int64_t a, int64_t b) {
-    int64_t both;
-    return __builtin_add_overflow(a, b, &both) ? INT64_MAX : both;
-}
-
-static int by_stored(const void *a, const void *b) {
-    const Value *left = *(Value *const *)a, *right = *(Value *const *)b;
-    return (left->stored > right->stored) - (left->stored < right->stored);
-}
-
-int64_t onnx_copied_numbers(Import *import) {
-    Value **all = memory_new(((size_t)import->n_values + 1) * sizeof *all);
-    int64_t copies = 0;
-    int n = 0;
-    for (int i = 0; i < import->n_values && all; i++) {
-        Value *value = import->values[i];
-        if (value->kind == VALUE_PARAMETER && value->stored && value->slot >= 0 &&
-            value->twin < 0 && !value->is_state && value->rows.gates == 0)
-            all[n++] = value;
-    }
-    if (all) qsort(all, (size_t)n, sizeof *all, by_stored);
-    for (int i = 0, first = 0; i < n; i++) {
-        if (all[i]->stored != all[first]->stored) first = i;
-        if (i == first) continue;
-        const char *a = all[first]->name, *b = all[i]->name;
-        bool named = onnx_name_is_path(a) && onnx_name_is_path(b);
-        bool own = a[0] && b[0] && (named || value_is_uniform(import, all[i]));
-        if (!own || !all[i]->initial) copies = onnx_sum(copies, shape_numel(all[i]->shape));
-    }
-    memory_free(all);
-    return copies;
-}
-
-// A parameter, and a layer that reads its numbers.
-typedef struct Reader {
-    int value;
-    char *layer; // its path
-} Reader;
-
-static int by_value_and_layer(const void *a, const void *b) {
-    const Reader *left = a, *right = b;
-    if (left->value != right->value) return left->value < right->value ? -1 : 1;
-    return strcmp(left->layer, right->layer);
-}
-
-// The layers that read parameters. A reader of a parameter under its own name is that parameter's.
-static int list_readers(const Import *import, Reader *readers) {
-    int n = 0;
-    for (int i = 0; i < import->n_steps && !error_pending(); i++) {
-        const Step *step = import->steps[i];
-        for (int k = 0; k < step->n_in && !step->dead && step->path && step->path[0]; k++) {
-            int at = step->in[k];
-            const Value *value = import_value(import, at);
-            if (!value || value->kind != VALUE_PARAMETER || value->is_state || !value->stored)
-                continue;
-            const char *dot = strrchr(value->name, '.');
-            bool named = value->twin < 0 && onnx_name_is_path(value->name);
-            char *layer = !named ? memory_copy_string(step->path)
-                                 : onnx_part(value->name, dot ? (size_t)(dot - value->name) : 0);
-            if (layer) readers[n++] = (Reader){value->twin >= 0 ? value->twin : at, layer};
-        }
-    }
-    return n;
-}
-
-int64_t onnx_shared_numbers(Import *import) {
-    size_t most = 1;
-    for (int i = 0; i < import->n_steps; i++) most += (size_t)import->steps[i]->n_in;
-    Reader *readers = import->recorded ? NULL : memory_new(most * sizeof *readers);
-    int n = readers ? list_readers(import, readers) : 0;
-    int64_t shared = 0;
-    if (n > 0) qsort(readers, (size_t)n, sizeof *readers, by_value_and_layer);
-    for (int i = 1; i < n; i++) {
-        Value *value = import->values[readers[i].value];
-        if (readers[i].value == readers[i - 1].value &&
-            strcmp(readers[i].layer, readers[i - 1].layer) != 0 && !value_is_uniform(import, value))
-            shared = onnx_sum(shared, shape_numel(value->shape));
-    }
-    for (int i = 0; i < n; i++) memory_free(readers[i].layer);
-    memory_free(readers);
-    return shared;
 }

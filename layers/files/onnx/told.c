@@ -100,20 +100,23 @@ Status told_read(Import *import) {
     import->n_targets = read_targets(text, import->targets);
     qsort(import->targets, (size_t)count, sizeof(Target), by_name);
     const Target *last;
-    bool others,
-        named = true; // if no parameter is recorded; else a program may have renamed them
+    bool others, strange = false; // strange: some path of the file is not recorded
+    bool named = true; // if no parameter is recorded; else a program may have renamed them
     for (int i = 0; i < count; i++) named = named && !import->targets[i].learned;
     for (size_t i = 0; i < graph->n_initializer && !named; i++) {
         const char *name = graph->initializer[i]->name;
         named = name && told_of(import, name, strlen(name)) != TOLD_NOTHING;
+        strange = strange || (!named && name && strchr(name, '.') && onnx_name_is_path(name));
     }
-    for (size_t i = 0; i < graph->n_value_info && !named; i++) {
+    for (size_t i = 0; i < graph->n_value_info && !named && !strange; i++) {
         const Onnx__ValueInfo *info = graph->value_info[i];
         text = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
         named = text && (made_of(import, text, &last, &others) > 0 || others);
     }
     import->recorded = named;
-    return error_status();
+    if (named) return error_status();
+    return import_assume(import, "the exporter's record of parameters",
+                         "not used, because it has none of this file's names");
 }
 
 void told_claim(Import *import, const char *name) {
