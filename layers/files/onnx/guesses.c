@@ -103,15 +103,17 @@ static bool has_limits(Import *import, const Value *value) {
 
 // True for every constant that a gradient reaches, but for the ones and zeros that are there
 // because an operator requires the input, and for masks. A single number counts where it has a name
-// of its own or a dimension, because scales and divisors, which have neither, are in every graph.
+// of its own or a dimension, or stands for a bias and is not 0: scales and divisors, which have and
+// do neither, are in every graph.
 static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool runs = value->slot >= 0, path = onnx_name_is_path(value->name);
     int64_t n = shape_numel(value->shape);
-    bool named =
-        path || (value->initial && (value->shape.ndim > 0 || onnx_name_has_word(value->name)));
+    bool bias = n < 2 && value->placed && !value_is_all(import, value, 0.0f);
+    bool named = path || (value->initial &&
+                          (value->shape.ndim > 0 || bias || onnx_name_has_word(value->name)));
     if (value->fixed || (n < 2 && !named)) return false;
     if (is_quantised(value)) return (value->placed || use->read) && n > 1;
-    if (value->placed && !value->moved) return runs && !value_is_uniform(import, value);
+    if (value->placed && !value->moved) return runs && (n < 2 || !value_is_uniform(import, value));
     return (value->placed || path || value->reaches || (runs && use->read)) &&
            !has_limits(import, value);
 }

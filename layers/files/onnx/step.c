@@ -66,10 +66,9 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     bool filter = strcmp(step->op->name, "Conv") == 0 && strcmp(role, "weight") == 0 &&
                   value_is_formula(import, value); // as a blurring pool has
     bool placed = step->op->module || added || summed;
-    bool known = step->op->module && strcmp(step->op->module, "Missing") != 0;
     if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored ||
         learned_is_made(import, value) || value->tensor || !onnx_is_float(value->type) ||
-        (value->shape.ndim < 1 && !known) ||
+        value->shape.ndim < 1 ||
         (norm && value_is_all(import, value, nothing))) // as in a group norm's instance norm
         return;
     learned_anew(import, value);

@@ -108,15 +108,17 @@ Status told_read(Import *import) {
         named = name && told_of(import, name, strlen(name)) != TOLD_NOTHING;
         strange = strange || (!named && name && strchr(name, '.') && onnx_name_is_path(name));
     }
-    for (size_t i = 0; i < graph->n_value_info && !named && !strange; i++) {
+    strange = strange && !named;
+    for (size_t i = 0; i < graph->n_value_info && !named; i++) {
         const Onnx__ValueInfo *info = graph->value_info[i];
         text = onnx_text_of(info->metadata_props, info->n_metadata_props, made_from);
         named = text && (made_of(import, text, &last, &others) > 0 || others);
     }
     import->recorded = named;
-    if (named) return error_status();
-    return import_assume(import, "the exporter's record of parameters",
-                         "not used, because it has none of this file's names");
+    if (named && !strange) return error_status();
+    return import_assume(import, "the exporter's record of parameters, which has other names",
+                         named ? "used as far as it can be: tied ones may count twice"
+                               : "not used");
 }
 
 void told_claim(Import *import, const char *name) {
