@@ -39,8 +39,8 @@ static Status choose_type(Import *import, Step *step, int type) {
     bits = onnx_bits(type, &is_signed);
     step->whole = bits > 0 && step->op->whole;
     for (int i = 0; i < 2; i++) step->dtypes[i] = onnx_dtype(step_type(step, i));
-    bool sums = strcmp(step->op->name, "Einsum") == 0 || strcmp(step->op->name, "MatMul") == 0 ||
-                strcmp(step->op->name, "Gemm") == 0 || strcmp(step->op->name, "Linear") == 0;
+    const char *module = step->op->module ? step->op->module : step->op->name;
+    bool sums = strcmp(module, "Linear") == 0 || strcmp(module, "Einsum") == 0;
     if (bits <= (sums ? 0 : EXACT_BITS) || step->op->whole) return STATUS_OK;
     return import_error(import, STATUS_NOT_IMPLEMENTED,
                         "it is computed of floats only, which would round %s numbers above 2^24. "

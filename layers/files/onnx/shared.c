@@ -103,7 +103,7 @@ static uint64_t sample_of(const Value *value) {
     uint64_t hash = 14695981039346656037u;
     for (int i = 0; i < value->shape.ndim; i++)
         hash = (hash ^ (uint64_t)value->shape.dims[i]) * 1099511628211u;
-    for (size_t i = 0; i < SAMPLES && raw->len >= SAMPLES; i++)
+    for (size_t i = 0; i < SAMPLES && raw->len > 0; i++)
         hash = (hash ^ raw->data[i * (raw->len - 1) / (SAMPLES - 1)]) * 1099511628211u;
     return hash;
 }
