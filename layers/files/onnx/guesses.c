@@ -113,7 +113,9 @@ static bool could_be_learned(Import *import, Value *value, const Use *use) {
                           (value->shape.ndim > 0 || bias || onnx_name_has_word(value->name)));
     if (value->fixed || (n < 2 && !named)) return false;
     if (is_quantised(value)) return (value->placed || use->read) && n > 1;
-    if (value->placed && !value->moved) return runs && (n < 2 || !value_is_uniform(import, value));
+    if (value->placed && !value->moved)
+        return runs &&
+               (n < 2 || !value_is_uniform(import, value) || onnx_name_has_word(value->name));
     return (value->placed || path || value->reaches || (runs && use->read)) &&
            !has_limits(import, value);
 }
@@ -167,7 +169,8 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     else if (value->folded && runs &&
              (!use->weight || value->stored->n_dims == 1 || is_made_again(import, value)))
         add_name(&guesses->made, value->path, n);
-    if (learned && runs && use->weight && onnx_name_is_lost(value->name))
+    bool result = value->initial && value->name[0] == '/' && !strstr(value->name, "/Constant");
+    if (learned && runs && use->weight && (result || onnx_name_is_lost(value->name)))
         add_name(&guesses->nameless, value->name, n);
     if ((import->recorded && !is_quantised(value)) || value->twin >= 0) return;
     const char *path = value_path(value); // a buffer may have it, when used as a weight, too

@@ -417,14 +417,15 @@ char *onnx_path_of_node(const Node *node); // ours to free; "" without a record
 // Moves path `of` from the layer of `from` to that of `to`: "a.0.fc.weight" in "a.0" becomes
 // "a.1.fc.weight" in "a.1". NULL: not below it, or an error is pending.
 char *onnx_path_moved(const char *of, const Node *from, const Node *to);
-bool onnx_name_is_path(const char *name);     // a parameter's name, as PyTorch gives it
-bool onnx_name_is_layers(const char *name);   // "fc.weight": what PyTorch's layers call parameters
-bool onnx_name_has_word(const char *name);    // "dense/bias": it may be a parameter's
-bool onnx_name_is_lost(const char *name);     // "onnx::Conv_193": of what an exporter computed
-bool onnx_name_is_moved(const char *name);    // of rows that an operator picked: "embedding_1"
-bool onnx_name_is_computed(const char *name); // of computed, not learned, numbers: "arange_2"
-Status import_paths(Import *import);          // sets the paths of steps
-Status import_tie(Import *import);            // ties parameters with equal numbers
+bool onnx_name_is_path(const char *name);   // a parameter's name, as PyTorch gives it
+bool onnx_name_is_layers(const char *name); // "fc.weight": what PyTorch's layers call parameters
+bool onnx_name_has_word(const char *name);  // "dense/bias": it may be a parameter's
+bool onnx_name_ends_as_weight(const char *name); // "net/ln/gamma"
+bool onnx_name_is_lost(const char *name);        // "onnx::Conv_193": of what an exporter computed
+bool onnx_name_is_moved(const char *name);       // of rows that an operator picked: "embedding_1"
+bool onnx_name_is_computed(const char *name);    // of computed, not learned, numbers: "arange_2"
+Status import_paths(Import *import);             // sets the paths of steps
+Status import_tie(Import *import);               // ties parameters with equal numbers
 // Number of elements that parameters have in excess of those stored. A parameter with its own name
 // in the file is no guess, unless a repeated call of a function made it; one that the exporter
 // named is a guess, unless all its numbers are equal.

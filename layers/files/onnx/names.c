@@ -102,6 +102,15 @@ bool onnx_name_has_word(const char *name) {
     return has;
 }
 
+bool onnx_name_ends_as_weight(const char *name) {
+    static const char *const words[] = {"weight", "bias", "gamma", "beta"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t n = strlen(name), m = strlen(words[i]);
+        if (n >= m && strcmp(name + n - m, words[i]) == 0) return true;
+    }
+    return false;
+}
+
 // True for "onnx::Conv_193": the older exporter keeps the name of every weight that a convolution,
 // or a product by rows, reads as it was. And for "c1.weight_bias", by which the newer one calls the
 // bias of a convolution that had none.

@@ -1,5 +1,7 @@
 // shared.c -- how many numbers of a file may be shared by several layers, which it does not say:
 // those that it stores once for them, and equal ones that it stores for each. Ties: ties.c.
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,20 +54,43 @@ static int by_value_and_layer(const void *a, const void *b) {
     return strcmp(left->layer, right->layer);
 }
 
-// The layers that read parameters. A reader of a parameter under its own name is that parameter's.
+// The layer of a step, as its node says it: "block.fc" for "/block/fc_1/Gemm", its second call.
+// Where no node names a layer, as after an optimiser, each step counts as one.
+static char *layer_of_step(const Import *import, int at) {
+    const Node *node = import->steps[at]->node;
+    char number[32];
+    snprintf(number, sizeof number, "step %d", at);
+    if (!node || !onnx_is_placed(node)) return memory_copy_string(number);
+    char *path = onnx_path_of_node(node);
+    size_t n = path ? strlen(path) : 0, digits = n;
+    while (digits > 0 && isdigit((unsigned char)path[digits - 1])) digits--;
+    if (digits < n && digits > 1 && path[digits - 1] == '_') path[digits - 1] = '\0';
+    return path;
+}
+
+// The layer that reads the value in step number `at`; NULL: none, or an error.
+static char *layer_of(const Import *import, int at, const Value *value) {
+    const Step *step = import->steps[at];
+    bool own = value->twin < 0 && onnx_name_is_path(value->name);
+    if (own && value->role && step->op->module && value->rows.gates == 0)
+        return layer_of_step(import, at);
+    if (!step->path || !step->path[0]) return NULL;
+    if (!own) return memory_copy_string(step->path);
+    // A reader of a parameter under its own name is that parameter's.
+    const char *dot = strrchr(value->name, '.');
+    return onnx_part(value->name, dot ? (size_t)(dot - value->name) : 0);
+}
+
 static int list_readers(const Import *import, Reader *readers) {
     int n = 0;
     for (int i = 0; i < import->n_steps && !error_pending(); i++) {
         const Step *step = import->steps[i];
-        for (int k = 0; k < step->n_in && !step->dead && step->path && step->path[0]; k++) {
+        for (int k = 0; k < step->n_in && !step->dead; k++) {
             int at = step->in[k];
             const Value *value = import_value(import, at);
             if (!value || value->kind != VALUE_PARAMETER || value->is_state || !value->stored)
                 continue;
-            const char *dot = strrchr(value->name, '.');
-            bool named = value->twin < 0 && onnx_name_is_path(value->name);
-            char *layer = !named ? memory_copy_string(step->path)
-                                 : onnx_part(value->name, dot ? (size_t)(dot - value->name) : 0);
+            char *layer = layer_of(import, i, value);
             if (layer) readers[n++] = (Reader){value->twin >= 0 ? value->twin : at, layer};
         }
     }
@@ -82,7 +107,8 @@ int64_t onnx_shared_numbers(Import *import) {
     for (int i = 1; i < n; i++) {
         Value *value = import->values[readers[i].value];
         if (readers[i].value == readers[i - 1].value &&
-            strcmp(readers[i].layer, readers[i - 1].layer) != 0 && !value_is_uniform(import, value))
+            strcmp(readers[i].layer, readers[i - 1].layer) != 0 &&
+            (!value_is_uniform(import, value) || onnx_name_is_layers(value->name)))
             shared = onnx_sum(shared, shape_numel(value->shape));
     }
     for (int i = 0; i < n; i++) memory_free(readers[i].layer);

@@ -69,7 +69,8 @@ static void promote(Import *import, const Step *step, Value *value, const char *
     if (!placed || filter || value->kind != VALUE_CONSTANT || !value->stored ||
         learned_is_made(import, value) || value->tensor || !onnx_is_float(value->type) ||
         value->shape.ndim < 1 ||
-        (norm && value_is_all(import, value, nothing))) // as in a group norm's instance norm
+        (norm && value_is_all(import, value, nothing) && // as in a group norm's instance norm
+         !onnx_name_ends_as_weight(value->name)))
         return;
     learned_anew(import, value);
 }
