@@ -10,9 +10,10 @@
 #include "tensor/pool.h"
 
 // An event ends in the innermost open one, so the open events form a stack of begins.
-static void begin(Timeline *timeline) {
+static void begin(Timeline *timeline, int site) {
     int at = timeline->depth++;
     if (at >= TIMELINE_MOST_DEPTH) return;
+    timeline->open[at].site = site;
     timeline->open[at].nested = 0;
     timeline->open[at].begin = clock_nanoseconds();
 }
@@ -49,7 +50,7 @@ static void op_begin(Observer *observer, const OpCall *call) {
     Timeline *timeline = (Timeline *)observer;
     timeline->woken = pool_counts(context_current()->pool).woken;
     if (timeline->device_times) timeline_begin_on_device(timeline, is_launched(timeline, call));
-    begin(timeline);
+    begin(timeline, -1);
 }
 
 bool timeline_has_stamps(const Device *device) {
@@ -84,7 +85,7 @@ static void copy_begin(Observer *observer, Device *device, bool to_host, int64_t
     (void)to_host, (void)bytes;
     Timeline *timeline = (Timeline *)observer;
     if (timeline->device_times) timeline_begin_on_device(timeline, device == timeline->device);
-    begin(timeline);
+    begin(timeline, -1);
 }
 
 static void copy_end(Observer *observer, Device *device, bool to_host, int64_t bytes) {
@@ -101,10 +102,7 @@ static void copy_end(Observer *observer, Device *device, bool to_host, int64_t b
     event->phase = (uint8_t)context_current()->phase;
 }
 
-static void site_begin(Observer *observer, int site) {
-    (void)site;
-    begin((Timeline *)observer);
-}
+static void site_begin(Observer *observer, int site) { begin((Timeline *)observer, site); }
 
 static void site_end(Observer *observer, int site) {
     ProfileEvent *event = end((Timeline *)observer);
@@ -143,6 +141,19 @@ void timeline_add(Timeline *timeline, ProfileEvent event) {
     }
     if (timeline->device_times) timeline->device_times[timeline->count] = (EventTimes){0};
     timeline->events[timeline->count++] = event;
+}
+
+static void move_down(void *items, int64_t from, int64_t count, size_t size) {
+    if (items) memmove(items, (char *)items + (size_t)from * size, (size_t)(count - from) * size);
+}
+
+void timeline_drop_oldest(Timeline *timeline, int64_t count) {
+    if (!GIVEN(timeline) || count <= 0 || count > timeline->count) return;
+    move_down(timeline->events, count, timeline->count, sizeof(ProfileEvent));
+    move_down(timeline->costs, count, timeline->count, sizeof(OpCost));
+    move_down(timeline->device_times, count, timeline->count, sizeof(EventTimes));
+    touch_log_drop_oldest(timeline, count);
+    timeline->count -= count;
 }
 
 void *timeline_room(int64_t capacity, size_t size) {
@@ -238,6 +249,13 @@ Status timeline_start(Timeline *timeline) {
     timeline_add_live(timeline);
     observer_add(&timeline->observer);
     return STATUS_OK;
+}
+
+Status timeline_settle_now(Timeline *timeline) {
+    if (!GIVEN(timeline)) return STATUS_INVALID_ARGUMENT;
+    if (!timeline->device_times) return STATUS_OK;
+    Status status = timeline_settle(timeline);
+    return status ? status : timeline_reserve(timeline);
 }
 
 Status timeline_stop(Timeline *timeline) {

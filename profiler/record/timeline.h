@@ -82,6 +82,7 @@ typedef struct Timeline {
     struct {
         int64_t begin, nested;
         int64_t device_begin; // as EventTimes.begin
+        int site;             // of a layer or scope; -1: an op or a copy
     } open[TIMELINE_MOST_DEPTH];
 } Timeline;
 
@@ -101,6 +102,10 @@ void timeline_add_live(Timeline *timeline);
 const OpTraffic *timeline_traffic(const Timeline *timeline);
 // Discards events from number `count` on. The cache state that their ops left behind stays.
 void timeline_rewind(Timeline *timeline, int64_t count);
+// Removes the first `count` events, whose traffic is found first; later ones take their numbers.
+void timeline_drop_oldest(Timeline *timeline, int64_t count);
+// Waits for the device and reads the times of the events so far, while recording goes on.
+Status timeline_settle_now(Timeline *timeline);
 // True if a timeline of the current context uses the device's stamps. Each device has one set.
 bool timeline_has_stamps(const Device *device);
 

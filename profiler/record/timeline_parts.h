@@ -31,5 +31,7 @@ TouchLog *touch_log_new(const Machine *machine, int64_t events); // NULL with an
 void touch_log_free(TouchLog *log);                              // NULL is fine
 // Adds the touches of the op at event `index`; call is NULL for an op that moves nothing.
 void touch_log_add(Timeline *timeline, int64_t index, const OpCall *call);
+// Finds the traffic of all events, and removes that of the first `count`.
+void touch_log_drop_oldest(Timeline *timeline, int64_t count);
 
 #endif

@@ -1,6 +1,9 @@
 // timeline_traffic.c -- records the operands touched by a timeline's ops, and finds their levels
 // later. Not here: the method (traffic.c).
 #include "profiler/record/timeline_parts.h"
+
+#include <string.h>
+
 #include "tensor/given.h"
 #include "tensor/memory.h"
 
@@ -56,6 +59,15 @@ void timeline_rewind(Timeline *timeline, int64_t count) {
     timeline_traffic(timeline); // while its events still exist
     if (timeline->touched) timeline->touched->found = count;
     timeline->count = count;
+}
+
+void touch_log_drop_oldest(Timeline *timeline, int64_t count) {
+    TouchLog *log = timeline->touched;
+    if (!log) return;
+    find_traffic(timeline, timeline->count);
+    memmove(log->traffic, log->traffic + count,
+            (size_t)(timeline->count - count) * sizeof(OpTraffic));
+    log->found -= count;
 }
 
 // Once the log is full, finds the traffic of the ops in it first. An op with more operands than the

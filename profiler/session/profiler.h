@@ -93,7 +93,10 @@ typedef struct ProfilerSchedule {
 } ProfilerSchedule;
 
 typedef struct ProfilerOptions {
-    int64_t capacity;       // maximum number of events; later ones are dropped and counted
+    // Maximum number of events held. Where profiler_step ends steps, older ones make room: the rows
+    // keep them all, and the trace has the newest, if the capacity is three steps' events or more.
+    // Events beyond the capacity within a step, or without steps, are dropped and counted.
+    int64_t capacity;
     bool memory;            // record live bytes over time, too, for the trace
     const Machine *machine; // for verdicts, borrowed; NULL: none
     ProfilerSchedule schedule;
@@ -104,7 +107,8 @@ typedef struct ProfilerOptions {
 ProfilerOptions profiler_defaults(void); // 131,072 events, memory, every step
 
 typedef struct Profiler Profiler;
-// Allocates all memory; recording allocates none (except for the name of a new scope or layer).
+// Allocates all memory; recording allocates none, except for the name of a new scope or layer, and,
+// between two steps, for the sums of steps that make room.
 // NULL with an error pending: no capacity, or a schedule that keeps nothing.
 Profiler *profiler_new(ProfilerOptions options);
 void profiler_free(Profiler *profiler); // stops it first; NULL is fine
@@ -174,6 +178,7 @@ typedef struct ProfilerSummary {
     ProfilerRow *rows; // owned; most self time first
     int n_rows;
     int64_t steps, events, dropped; // whole steps; events of every kind
+    int64_t only_in_rows;           // events that made room for newer ones: no trace has them
     double seconds;                 // recorded: of kept steps, or from start to stop without steps
     double unattributed_seconds;    // part outside all events: self times + it = seconds
 } ProfilerSummary;
@@ -188,7 +193,7 @@ Status profiler_find(const Profiler *profiler, const char *path, ProfilerRow *ro
 Status profiler_print(const Profiler *profiler, FILE *file); // the rows as a table, 80 columns
 // See trace.h; only in the observed context, else STATUS_STATE.
 Status profiler_write_trace(const Profiler *profiler, const char *path);
-const Timeline *profiler_timeline(const Profiler *profiler); // recorded events
+const Timeline *profiler_timeline(const Profiler *profiler); // the newest events
 
 // ---- behind the macros -------------------------------------------------------------------------
 typedef struct ProfileScope {

@@ -113,10 +113,13 @@ static void print_notes(const Sheet *sheet, const ProfilerSummary *summary, int6
         fprintf(file, "dX, dW, bwd: backward, to inputs, to weights, else; opt: optimizer.\n");
     if (past_roof) fprintf(file, "past its roof: %s.\n", roofline_why_past(sheet->machine));
     print_evidence(sheet, summary, file);
+    if (summary->only_in_rows > 0)
+        fprintf(file, "%s older events are in these rows only; a trace has the newest.\n",
+                text_short_count(summary->only_in_rows).s);
     if (summary->dropped > 0)
         fprintf(file,
-                "%s events found the buffer of %s full: give ProfilerOptions more capacity,\n"
-                "or a schedule.\n",
+                "%s events found the buffer of %s full: call profiler_step after each step, or\n"
+                "give ProfilerOptions more capacity.\n",
                 text_short_count(summary->dropped).s, text_short_count(capacity).s);
 }
 

@@ -79,6 +79,7 @@ void profiler_free(Profiler *profiler) {
     if (!profiler) return;
     observe(profiler, false);
     timeline_free(&profiler->timeline);
+    memory_free(profiler->sums.groups);
     site_reader_remove(&profiler->reader);
     memory_free(profiler);
 }
@@ -118,16 +119,74 @@ static int64_t end_step(Profiler *profiler, int64_t now) {
     return clock_nanoseconds();
 }
 
-void profiler_step(Profiler *profiler) {
-    if (!profiler || !profiler->started) return;
-    int64_t now = clock_nanoseconds(), next = end_step(profiler, now);
+// Number of events that the next step may have, by the largest so far.
+static int64_t next_step_events(const Profiler *profiler) {
+    return profiler->largest_step + profiler->largest_step / 2;
+}
+
+// Number of the newest events to keep so that the next step finds room: whole steps, or none.
+static int64_t newest_events(const Profiler *profiler) {
+    const Timeline *timeline = &profiler->timeline;
+    int64_t most = timeline->capacity - next_step_events(profiler), kept = 0;
+    for (int64_t newest = 1; newest <= most && newest < timeline->count; newest++)
+        if (timeline->events[timeline->count - newest - 1].kind == EVENT_STEP) kept = newest;
+    return kept;
+}
+
+// Sums the kept steps, and drops all events but the newest `keep`. Without memory for the sums, or
+// without a step, nothing changes: later events find the buffer full.
+static void make_room(Profiler *profiler, int64_t keep) {
+    Timeline *timeline = &profiler->timeline;
+    SessionSums sums;
+    bool pending = error_pending();
+    call_there(profiler, timeline_settle_now);
+    Status status = session_sums_after(&profiler->sums, timeline, &sums);
+    if (status && !pending) error_clear();
+    if (status || sums.steps == 0) {
+        memory_free(sums.groups);
+        return;
+    }
+    memory_free(profiler->sums.groups);
+    profiler->sums = sums;
+    int64_t gone = timeline->count - keep;
+    timeline_drop_oldest(timeline, gone);
+    profiler->sums.events_summed -= gone;
+    profiler->sums.events_gone += gone;
+}
+
+// Keeps the step, and makes room for the next one. Of a step whose last events found the buffer
+// full nothing is kept: it is summed whole or not at all, and the next one gets the whole buffer.
+// The first of a session stays in part, since there is nothing else to show.
+static void keep_step(Profiler *profiler, int64_t now) {
+    Timeline *timeline = &profiler->timeline;
+    int64_t events = timeline->count - profiler->count;
     ProfileEvent event = {.begin = profiler->begin,
                           .end = now,
                           .step = profiler->step,
                           .site = -1,
-                          .depth = (uint16_t)profiler->timeline.depth,
+                          .depth = (uint16_t)timeline->depth,
                           .kind = EVENT_STEP};
-    if (profiler->fate == STEP_KEPT) timeline_add(&profiler->timeline, event);
+    bool first = profiler_events(profiler) == events, whole = timeline->count < timeline->capacity;
+    timeline_add(timeline, event);
+    if (!whole && first) return;
+    if (!whole) {
+        timeline_rewind(timeline, profiler->count);
+        timeline->dropped += events;
+        make_room(profiler, 0);
+        return;
+    }
+    if (events >= profiler->largest_step) profiler->largest_step = events + 1;
+    if (timeline->capacity - timeline->count < next_step_events(profiler))
+        make_room(profiler, newest_events(profiler));
+}
+
+void profiler_step(Profiler *profiler) {
+    if (!profiler || !profiler->started) return;
+    int64_t now = clock_nanoseconds(), next = end_step(profiler, now);
+    if (profiler->fate == STEP_KEPT) {
+        keep_step(profiler, now);
+        next = clock_nanoseconds(); // the time that keeping it took belongs to no step
+    }
     profiler->step++;
     profiler->epoch_step++;
     begin_step(profiler, next);
@@ -148,7 +207,7 @@ Status profiler_start(Profiler *profiler) {
         return error_set(STATUS_STATE,
                          "profiler_start: it is started already. HINT: profiler_stop it first");
     Context *context = context_current();
-    if (profiler->timeline.count > 0 && profiler->reader.context != context)
+    if (profiler_events(profiler) > 0 && profiler->reader.context != context)
         return error_set(STATUS_STATE,
                          "profiler_start: it holds what ran in another context, whose layers have "
                          "other numbers. HINT: a session for each context");
@@ -178,7 +237,7 @@ const Timeline *profiler_timeline(const Profiler *profiler) {
 
 Status profiler_write_trace(const Profiler *profiler, const char *path) {
     if (!profiler) return error_set(STATUS_INVALID_ARGUMENT, "profiler_write_trace: no profiler");
-    if (profiler->timeline.count > 0 && profiler->reader.context != context_current())
+    if (profiler_events(profiler) > 0 && profiler->reader.context != context_current())
         return error_set(STATUS_STATE,
                          "profiler_write_trace: what it names is in another context. HINT: write "
                          "it where it was started");

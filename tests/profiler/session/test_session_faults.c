@@ -83,33 +83,6 @@ START_TEST(a_failed_op_is_a_call_without_a_cost_and_ends_nothing) {
 }
 END_TEST
 
-START_TEST(events_beyond_the_capacity_are_dropped_and_counted) {
-    Steps steps = steps_new(_i);
-    ProfilerOptions options = profiler_defaults();
-    int64_t all = 0;
-    for (int round = 0; round < 2; round++) {
-        if (round == 1) options.capacity = all / 2; // two steps, and part of the third
-        Profiler *profiler = session_new(options);
-        profiler_start(profiler);
-        for (int i = 0; i < 5; i++) {
-            steps_train(&steps);
-            profiler_step(profiler);
-        }
-        profiler_stop(profiler);
-        ProfilerSummary summary = session_summary(profiler);
-        if (round == 0) all = summary.events;
-        ck_assert_int_eq(summary.events + summary.dropped, all);
-        ck_assert_int_eq(summary.steps, round == 0 ? 5 : 2);
-        ck_assert_int_eq(session_row(&summary, "step", "nothing")->calls,
-                         summary.steps); // whole steps only
-        session_check_times(&summary);
-        profiler_summary_free(&summary);
-        profiler_free(profiler);
-    }
-    steps_free(&steps);
-}
-END_TEST
-
 // Does everything that a session does, in a context of its own, while the n-th allocation fails;
 // false when there are fewer.
 static bool fail_at(const Net *net, uint64_t n) {
@@ -181,7 +154,6 @@ int main(void) {
         {a_wrong_start_or_stop_is_refused_and_changes_nothing, 0},
         {freeing_a_running_session_stops_it_from_any_context, 2},
         {a_failed_op_is_a_call_without_a_cost_and_ends_nothing, 0},
-        {events_beyond_the_capacity_are_dropped_and_counted, 6},
         {memory_may_run_out_at_any_request, 4},
         {options_that_mean_nothing_are_refused, 0},
         {NULL, 0},

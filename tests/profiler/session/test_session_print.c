@@ -154,6 +154,25 @@ START_TEST(what_was_dropped_is_said) {
 }
 END_TEST
 
+START_TEST(what_made_room_is_said) {
+    Profiler *profiler = session_new((ProfilerOptions){.capacity = 10});
+    profiler_start(profiler);
+    for (int i = 0; i < 9; i++) {
+        PROFILE_KERNEL("k", 1, 1) {}
+        profiler_step(profiler);
+    }
+    profiler_stop(profiler);
+    char *table = table_of(profiler);
+    check_columns(table);
+    ck_assert_msg(strstr(table, "PROFILE  9 steps in "), "%s", table);
+    ck_assert_msg(strstr(table, " older events are in these rows only; a trace has the newest.\n"),
+                  "%s", table);
+    ck_assert(!strstr(table, "found the buffer"));
+    profiler_free(profiler);
+    free(table);
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_written_is_an_error) {
     Profiler *profiler = session_new(profiler_defaults());
     FILE *file = fopen("/dev/full", "w");
@@ -174,6 +193,7 @@ int main(void) {
         {an_empty_session_prints, 0},
         {a_row_is_judged_by_its_own_work_and_time, 0},
         {what_was_dropped_is_said, 0},
+        {what_made_room_is_said, 0},
         {a_file_that_cannot_be_written_is_an_error, 0},
         {NULL, 0},
     };

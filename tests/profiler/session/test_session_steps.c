@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/profiler/session/sessions.h"
+#include "tests/profiler/session/programs.h"
 
 // ---- schedules ---------------------------------------------------------------------------------
 enum { STEPS = 40 };
@@ -19,20 +19,9 @@ static void keep_by_hand(const ProfilerSchedule *s, bool kept[STEPS]) {
     }
 }
 
-static ProfilerSchedule random_schedule(int seed) {
-    RandomState random = {.seed = 70 + (uint64_t)seed};
-    ProfilerSchedule schedule = {.skip = random_next_below(&random, 5)};
-    if (seed % 5 == 0) return schedule;
-    schedule.active = 1 + random_next_below(&random, 5);
-    schedule.wait = random_next_below(&random, 4);
-    schedule.warmup = random_next_below(&random, 4);
-    schedule.repeat = random_next_below(&random, 4);
-    return schedule;
-}
-
 START_TEST(a_schedule_keeps_its_steps_and_no_others) {
     ProfilerOptions options = profiler_defaults();
-    options.schedule = _i ? random_schedule(_i) : (ProfilerSchedule){10, 0, 0, 10, 1};
+    options.schedule = _i ? schedule_random(_i) : (ProfilerSchedule){10, 0, 0, 10, 1};
     bool kept[STEPS];
     keep_by_hand(&options.schedule, kept);
     Profiler *profiler = session_new(options);
@@ -135,72 +124,17 @@ START_TEST(a_scope_around_the_loop_counts_with_what_lies_in_kept_steps) {
 END_TEST
 
 // ---- random programs ---------------------------------------------------------------------------
-typedef struct Program {
-    RandomState random;
-    Profiler *profiler;
-    Layer *model;
-    Tensor *x;
-    int left; // actions left
-} Program;
-
-static void run(Program *program, int depth);
-
-static void run_scope(Program *program, int depth) {
-    static const char *const names[] = {"a", "b", "c"};
-    PROFILE_SCOPE(names[random_next_below(&program->random, 3)]) {
-        run(program, depth + 1);
-        if (random_next_below(&program->random, 4) == 0) return;
-    }
-}
-static void run_kernel(Program *program, int depth) {
-    PROFILE_KERNEL("kernel", 7, 9) {
-        run(program, depth + 1);
-        if (random_next_below(&program->random, 4) == 0) break;
-    }
-}
-static void run_op(Program *program, int depth) {
-    (void)depth;
-    ck_assert(tensor_relu(program->x));
-}
-static void run_layers(Program *program, int depth) {
-    (void)depth;
-    ck_assert(layer_forward(program->model, program->x));
-}
-static void run_counter(Program *program, int depth) {
-    (void)program;
-    profiler_counter("depth", (double)depth);
-}
-static void run_step(Program *program, int depth) {
-    (void)depth;
-    profiler_step(program->profiler);
-}
-static void run_restart(Program *program, int depth) {
-    (void)depth;
-    ck_assert_int_eq(profiler_stop(program->profiler), STATUS_OK);
-    if (random_next_below(&program->random, 2)) run_op(program, depth);
-    ck_assert_int_eq(profiler_start(program->profiler), STATUS_OK);
-}
-
-static void run(Program *program, int depth) {
-    static void (*const actions[])(Program *, int) = {run_scope, run_scope,  run_kernel,
-                                                      run_op,    run_layers, run_counter,
-                                                      run_step,  run_restart};
-    enum { ACTIONS = sizeof actions / sizeof *actions };
-    int64_t n = depth > 6 ? 0 : 1 + random_next_below(&program->random, 6);
-    for (int64_t i = 0; i < n && program->left-- > 0; i++)
-        actions[random_next_below(&program->random, ACTIONS)](program, depth);
-}
-
 static Profiler *run_program(int seed) {
     Net net = net_random(seed);
     NetTask task = net_task_new(&net);
     ProfilerOptions options = profiler_defaults();
-    if (seed % 3) options.schedule = random_schedule(seed);
-    Program program = {{.seed = (uint64_t)seed}, session_new(options), task.model, task.x, 150};
+    if (seed % 3) options.schedule = schedule_random(seed);
+    Program program = {
+        {.seed = (uint64_t)seed}, session_new(options), NULL, task.model, task.x, 150};
     Scope *scope = scope_open();
     no_grad_begin();
     profiler_start(program.profiler);
-    while (program.left > 0) run(&program, 0);
+    program_take_actions(&program);
     profiler_stop(program.profiler);
     no_grad_end();
     scope_close(scope);
