@@ -16,6 +16,8 @@ void steps_free(Steps *steps);
 // Trains one step in a scope "step", after an empty kernel "nothing" of 3 FLOPs and 5 bytes there.
 void steps_train(Steps *steps);
 
+extern const Machine session_machine; // 100 GFLOP/s, an L1 and DRAM
+
 Profiler *session_new(ProfilerOptions options); // both fail the test on any error
 ProfilerSummary session_summary(const Profiler *profiler);
 

@@ -5,13 +5,6 @@
 #include "tensor/memory.h"
 #include "tests/profiler/session/programs.h"
 
-static const Machine machine = {
-    .peak_flops_per_second = 100e9,
-    .levels = {{.name = "L1", .bytes = 32768, .bytes_per_second = 200e9},
-               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 10e9}},
-    .n_levels = 2,
-    .dispatch_seconds = 1e-9};
-
 static void check_same_rows(const ProfilerSummary *a, const ProfilerSummary *b) {
     ck_assert_int_eq(a->steps, b->steps);
     ck_assert_int_eq(a->events, b->events);
@@ -52,7 +45,7 @@ START_TEST(steps_that_made_room_stay_in_the_rows) {
     ProfilerOptions options = profiler_defaults();
     if (_i % 3 == 0) options.schedule = schedule_random(_i);
     options.memory = _i % 2;
-    if (_i % 4 == 0) options.machine = &machine;
+    if (_i % 4 == 0) options.machine = &session_machine;
     Program program = {
         {.seed = (uint64_t)_i}, session_new(options), NULL, task.model, task.x, 2000};
     options.capacity = 600 + 300 * (_i % 4); // the longest steps have about 400 events

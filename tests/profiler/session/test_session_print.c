@@ -7,13 +7,6 @@
 #include "profiler/report/report.h"
 #include "tests/profiler/session/sessions.h"
 
-static const Machine machine = {
-    .peak_flops_per_second = 100e9,
-    .levels = {{.name = "L1", .bytes = 32768, .bytes_per_second = 200e9},
-               {.name = "DRAM", .bytes = INT64_MAX, .bytes_per_second = 10e9}},
-    .n_levels = 2,
-    .dispatch_seconds = 1e-9};
-
 static char *table_of(const Profiler *profiler) { // the table; free it
     char *text = NULL;
     size_t size;
@@ -37,7 +30,7 @@ static void check_columns(const char *table) {
 START_TEST(a_table_is_80_columns_wide_and_shows_every_row) {
     Steps steps = steps_new(_i);
     ProfilerOptions options = profiler_defaults();
-    if (_i % 2) options.machine = &machine;
+    if (_i % 2) options.machine = &session_machine;
     Profiler *profiler = session_new(options);
     profiler_start(profiler);
     for (int i = 0; i < 3; i++) {
@@ -99,7 +92,7 @@ START_TEST(an_empty_session_prints) {
 END_TEST
 
 START_TEST(a_row_is_judged_by_its_own_work_and_time) {
-    ProfilerOptions options = {.capacity = 1000, .machine = &machine};
+    ProfilerOptions options = {.capacity = 1000, .machine = &session_machine};
     Profiler *profiler = session_new(options);
     profiler_start(profiler);
     for (int i = 0; i < 4; i++) PROFILE_KERNEL("moves", 1000, 1000000000) {
@@ -118,7 +111,7 @@ START_TEST(a_row_is_judged_by_its_own_work_and_time) {
         ProfilerRow *row = &summary.rows[i];
         RooflineInput input = {.cost = row->cost, .ops = row->calls, .seconds = row->self_seconds};
         input.traffic = row->traffic;
-        Roofline want = roofline_judge(&machine, &input);
+        Roofline want = roofline_judge(&session_machine, &input);
         ck_assert(row->roofline.judged && row->roofline.bound == want.bound);
         ck_assert_double_eq(row->roofline.roof_seconds, want.roof_seconds);
         ck_assert_double_eq(row->roofline.roof_fraction, want.roof_fraction);
