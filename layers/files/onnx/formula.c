@@ -89,3 +89,12 @@ bool value_is_formula(Import *import, const Value *value) {
     memory_free(x);
     return formula;
 }
+
+bool value_has_limits(Import *import, const Value *value) {
+    int64_t n = shape_numel(value->shape);
+    float *x = onnx_stored_new(import, value->stored, n);
+    bool has = false;
+    for (int64_t i = 0; i < n && x && !has; i++) has = !(fabsf(x[i]) < 1e9f);
+    memory_free(x);
+    return has;
+}

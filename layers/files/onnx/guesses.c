@@ -1,6 +1,5 @@
 // guesses.c -- reports which parameters are a guess because neither a record in the file nor a
 // layer's own names tell: how they were classified, and what the count would be otherwise.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +59,7 @@ typedef struct Use {
 static void note_uses(const Import *import, Use uses[]) {
     for (int i = 0; i < import->n_steps; i++) {
         const Step *step = import->steps[i];
-        bool table = strcmp(step->op->name, "Gather") == 0;
+        bool table = step_is(step, "Gather");
         for (int k = 0; k < step->n_in; k++) {
             if (step->in[k] < 0) continue;
             Use *use = &uses[step->in[k]];
@@ -81,6 +80,7 @@ typedef struct Guesses {
     Names nameless;         // parameters that the exporter computed, so that they lost a name
     Names second;           // a cell's second biases, which are all 0
     Names inputs;           // inputs with the names of a layer's parameters
+    Names loose;            // what no record and no name of PyTorch's says: layers read it
     int64_t copies, shared; // elements stored once for several layers: counted apart; once
     int64_t equal;          // elements stored for each of several layers, which are equal
 } Guesses;
@@ -91,14 +91,10 @@ static bool is_quantised(const Value *value) {
     return bytes || (!onnx_is_float(value->type) && value->placed && value->moved);
 }
 
-// True if a number is that of a mask: infinite, or next to the largest float.
-static bool has_limits(Import *import, const Value *value) {
-    int64_t n = shape_numel(value->shape);
-    float *numbers = onnx_stored_new(import, value->stored, n);
-    bool has = false;
-    for (int64_t i = 0; i < n && numbers && !has; i++) has = !(fabsf(numbers[i]) < 1e9f);
-    memory_free(numbers);
-    return has;
+// True for ones and zeros by which a norm scales or shifts: it may be new, or have no weights.
+static bool is_new_norm(const Import *import, const Value *value) {
+    return value->norms > 0 && value->initial && shape_numel(value->shape) > 1 &&
+           !strstr(value->name, "/Constant") && !learned_is_made(import, value);
 }
 
 // True for every constant that a gradient reaches, but for the ones and zeros that are there
@@ -112,12 +108,13 @@ static bool could_be_learned(Import *import, Value *value, const Use *use) {
     bool named = path || (value->initial &&
                           (value->shape.ndim > 0 || bias || onnx_name_has_word(value->name)));
     if (value->fixed || (n < 2 && !named)) return false;
+    if (is_new_norm(import, value)) return true;
     if (is_quantised(value)) return (value->placed || use->read) && n > 1;
     if (value->placed && !value->moved)
         return runs &&
                (n < 2 || !value_is_uniform(import, value) || onnx_name_has_word(value->name));
     return (value->placed || path || value->reaches || (runs && use->read)) &&
-           !has_limits(import, value);
+           !value_has_limits(import, value);
 }
 
 // True for the second bias of a recurrent cell if it is all 0 and the first is not: a cell with one
@@ -145,6 +142,12 @@ static bool is_made_again(const Import *import, const Value *value) {
             return true;
     }
     return false;
+}
+
+// True if its name is not by PyTorch, nor by its older exporter for a weight that it turned.
+static bool is_nameless(const Value *value) {
+    return value->initial && shape_numel(value->shape) > 1 && !onnx_name_is_path(value->name) &&
+           strncmp(value->name, "onnx::", 6) != 0;
 }
 
 static void sort_value(Import *import, Value *value, const Use *use, Guesses *guesses) {
@@ -177,8 +180,10 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     bool odd = path ? guesses->torch && !onnx_name_is_layers(path) : learned_is_held(value);
     if (learned && runs && (odd || (!use->weight && !value->placed)))
         add_name(&guesses->learned, path ? path : value->name, n);
+    else if (learned && runs && !import->recorded && is_nameless(value))
+        add_name(&guesses->loose, value->name, n);
     else if (value->kind == VALUE_CONSTANT && could_be_learned(import, value, use))
-        add_name(&guesses->fixed, value->name, n);
+        add_name(&guesses->fixed, value->name, value->norms > 1 ? n * value->norms : n);
 }
 
 // The older exporter makes inputs of all parameters with export_params=False.
@@ -240,6 +245,11 @@ static void say_certain(Import *import, const Guesses *guesses) {
         {&guesses->made, "what the exporter made of", "parameters", "as they are stored"},
         {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
         {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
+    if (guesses->loose.count > 0)
+        import_assume(import, "which stored numbers are parameters",
+                      "those that layers read as weights: %s; the file has no record of them, so "
+                      "what a tool merged or folded may be miscounted",
+                      counted(import->about->parameters, here));
     title("the recorded parameters", &guesses->nowhere, what);
     if (guesses->nowhere.count > 0)
         import_assume(import, what,
@@ -273,7 +283,8 @@ Status import_guesses(Import *import) {
         for (char *name; (name = told_unclaimed(import, &at)) != NULL; memory_free(name))
             add_name(&guesses->nowhere, name, 0);
         import->about->parameters_guessed =
-            onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
+            onnx_sum(onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
+                              onnx_sum(guesses->loose.numbers, guesses->merged.numbers)),
                      onnx_sum(onnx_sum(guesses->copies, guesses->shared),
                               onnx_sum(guesses->second.numbers,
                                        onnx_sum(guesses->inputs.numbers, guesses->equal))));

@@ -67,6 +67,7 @@ typedef struct Value {
     Tensor *tensor;             // during the walk, on the meta device, for shapes
     int uses;                   // by nodes still to come, and the graph's outputs
     int readers;                // number of all uses
+    int norms;                  // number of norms that scale or shift by it, if it is a constant
     const Tensor *given;        // numbers told for an input when the file was loaded; NULL: none
     bool decides;               // `given` determined a shape or the like
     int step;                   // the step that computes it; -1: none
@@ -266,6 +267,8 @@ void learned_anew(Import *import, Value *value);
 // True if the numbers follow a formula: a mask, a sequence, sines and cosines, rows that are
 // multiples of one. Learned numbers do not.
 bool value_is_formula(Import *import, const Value *value);
+// True if a number is that of a mask: infinite, or next to the largest float.
+bool value_has_limits(Import *import, const Value *value);
 // Notes which classifications are guesses, with the counts for the alternatives.
 Status import_guesses(Import *import);
 

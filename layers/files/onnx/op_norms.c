@@ -22,8 +22,16 @@ static bool all_are(Import *import, int at, double number) {
     return i == n;
 }
 
+static void count_norms(Import *import, const Step *step) {
+    for (int i = 1; i < 3; i++) {
+        Value *value = import_value(import, step->in[i]);
+        if (value && value->kind == VALUE_CONSTANT && !import->computing) value->norms++;
+    }
+}
+
 static Status norm_weights(Import *import, const Node *node, Step *step) {
     if (step_weights(import, node, step, 3, affine)) return error_status();
+    count_norms(import, step);
     bool given = step->in[2] >= 0 || (step->op->optional >> 2 & 1) != 0;
     if (given && all_are(import, step->in[2], 0.0)) step->n_in = 2;
     if (step->n_in == 2 && step->in[1] >= 0 && all_are(import, step->in[1], 1.0)) step->n_in = 1;
@@ -109,6 +117,7 @@ static Status build_batch(Import *import, const Node *node, Step *step) {
     step->params.norm.momentum = 1.0f - attribute_float(node, "momentum", 0.9f);
     step->params.norm.trains = attribute_int(node, "training_mode", 0) != 0;
     if (step_weights(import, node, step, 5, roles)) return error_status();
+    count_norms(import, step);
     for (int i = 3; i < 5; i++) {
         const Value *state = node_input(import, node, i);
         if (!state || !node_input(import, node, 1) || !node_input(import, node, 2))

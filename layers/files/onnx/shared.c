@@ -72,8 +72,9 @@ static char *layer_of_step(const Import *import, int at) {
 static char *layer_of(const Import *import, int at, const Value *value) {
     const Step *step = import->steps[at];
     bool own = value->twin < 0 && onnx_name_is_path(value->name);
-    if (own && value->role && step->op->module && value->rows.gates == 0)
-        return layer_of_step(import, at);
+    bool placed = step->node && onnx_is_placed(step->node);
+    bool weight = value->role && step->op->module && value->rows.gates == 0;
+    if (weight && (own || !placed)) return layer_of_step(import, at);
     if (!step->path || !step->path[0]) return NULL;
     if (!own) return memory_copy_string(step->path);
     // A reader of a parameter under its own name is that parameter's.

@@ -152,7 +152,8 @@ Status import_tie(Import *import) {
             continue;
         if (strcmp(import->steps[value->role_step]->op->name, "Gather") == 0) {
             tie_to_table(import, i);
-        } else if (!onnx_name_is_path(value->name) && value->initial) {
+        } else if (!onnx_name_is_path(value->name) && !onnx_name_ends_as_weight(value->name) &&
+                   value->initial) {
             tie_to_last_call(import, i);
             if (value->twin < 0 && !error_pending()) tie_to_name(import, i);
         }

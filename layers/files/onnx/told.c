@@ -1,5 +1,6 @@
 // told.c -- the newer exporter's record beside the numbers: which names are parameters and which
 // buffers, what was folded from others, and which biases of zeros it removed.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,17 @@ static int made_of(const Import *import, const char *names, const Target **last,
     return count;
 }
 
+// True if the name is a recorded one with a short prefix: "a/fc.weight".
+static bool is_prefixed(const Import *import, const char *name) {
+    enum { LONGEST_PREFIX = 64 }; // a bound on the work for hostile names
+    size_t n = strlen(name);
+    for (size_t i = 1; i < n && i < LONGEST_PREFIX; i++)
+        if (!isalnum((unsigned char)name[i - 1]) &&
+            told_of(import, name + i, n - i) == TOLD_LEARNED)
+            return true;
+    return false;
+}
+
 Status told_read(Import *import) {
     const Onnx__Graph *graph = import->graph;
     const char *text = onnx_text_of(graph->metadata_props, graph->n_metadata_props,
@@ -106,7 +118,8 @@ Status told_read(Import *import) {
     for (size_t i = 0; i < graph->n_initializer && !named; i++) {
         const char *name = graph->initializer[i]->name;
         named = name && told_of(import, name, strlen(name)) != TOLD_NOTHING;
-        strange = strange || (!named && name && strchr(name, '.') && onnx_name_is_path(name));
+        bool path = name && strchr(name, '.') && onnx_name_is_path(name);
+        strange = strange || (!named && name && (path || is_prefixed(import, name)));
     }
     strange = strange && !named;
     for (size_t i = 0; i < graph->n_value_info && !named; i++) {
