@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "layers/train/dataset.h"
 #include "profiler/base/text.h"
@@ -200,12 +201,23 @@ static bool needs_value(const Options *options, const Flag *flag) {
                           value);
 }
 
+// The refused word if a file has this name, or NULL; getopt stays at a word until its last letter.
+static const char *file_like_flag(int argc, char **argv) {
+    for (int i = optind - 1; i <= optind && i < argc; i++)
+        if (i > 0 && argv[i][0] == '-' && argv[i][1] && access(argv[i], F_OK) == 0) return argv[i];
+    return NULL;
+}
+
 static bool unknown(const Options *options, int argc, char **argv) {
     const char *given = optind > 0 && optind <= argc ? argv[optind - 1] : "?";
     const Flag *flag = optopt >= 256 ? &options_flags[optopt - 256] : NULL;
     char list[2048];
     if (flag && flag->argument) return needs_value(options, flag);
     if (flag) return options_refuse(options, "--%s takes no value", flag->name);
+    const char *file = options->line->argument ? file_like_flag(argc, argv) : NULL;
+    if (file)
+        return options_refuse(options, "%s: unknown option; if the file is meant, write ./%s", file,
+                              file);
     if (optopt > 0 && optopt < 256)
         return options_refuse(options,
                               "-%c: unknown option; long options take two dashes; see %s --help",
@@ -385,6 +397,9 @@ bool options_parse(int argc, char **argv, const ProgramLine *line, Options *opti
     if (options->n_models == OPTIONS_MAX_MODELS)
         return options_refuse(options, "%s: more than %d networks; compare some of them",
                               argv[optind], OPTIONS_MAX_MODELS);
+    if (!line->argument && access(argv[optind], F_OK) == 0)
+        return options_refuse(options, "%s: unexpected argument; profile_model profiles files",
+                              argv[optind]);
     return options_refuse(options, "%s: unexpected argument; see %s --help", argv[optind],
                           line->name);
 }

@@ -7,9 +7,17 @@
 
 #include "profiler/program/options_table.h"
 
+static bool is_value(const char *text) { // a shape, or a file that exists
+    return text[0] && (text[strspn(text, "0123456789x")] == '\0' || access(text, F_OK) == 0);
+}
+
+// Names and paths can hold a '=', too: the name ends at the first one before a value.
 const char *options_input_value(const char *text) {
-    const char *sign = strchr(text, '=');
-    return sign && sign > text && access(text, F_OK) != 0 ? sign + 1 : text;
+    const char *first = strchr(text, '=');
+    if (!first || access(text, F_OK) == 0) return text;
+    for (const char *sign = first; sign; sign = strchr(sign + 1, '='))
+        if (sign > text && is_value(sign + 1)) return sign + 1;
+    return first > text ? first + 1 : text;
 }
 
 // Replaces the text with the same name (its first `length` characters, including the "="), or

@@ -37,6 +37,8 @@ START_TEST(hostile_files_are_refused) {
                  {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
                  {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"},
                  {"learned_whole_sums", STATUS_NOT_IMPLEMENTED, "which would round int16 numbers"},
+                 {"learned_projected", STATUS_SHAPE,
+                  "its first cell has the shape (1, 2, 8), and needs (1, 2, 3)"},
                  {"bad_axes", STATUS_FORMAT, "it has not one size or scale for each of its"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[128];

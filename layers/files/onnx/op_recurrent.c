@@ -102,6 +102,25 @@ static Status check_weights(Import *import, const Node *node, RecurrentParams *r
     return STATUS_OK;
 }
 
+// Refuses a first state of other sizes. PyTorch's newer exporter writes a cell's projection as if
+// it had none: its hidden state is then narrower than what the cell keeps.
+static Status check_states(Import *import, const Node *node, const RecurrentParams *recurrent) {
+    static const char *const names[] = {"hidden state", "cell"};
+    Shape x = node_input(import, node, IN_X)->shape;
+    int64_t n = recurrent->directions, hidden = recurrent->hidden;
+    Shape need = recurrent->layout == 1 ? SHAPE(x.dims[0], n, hidden) : SHAPE(n, x.dims[1], hidden);
+    for (int i = 0; i < cell_of(node->op_type)->states; i++) {
+        const Value *state = node_input(import, node, IN_HIDDEN + i);
+        char has[SHAPE_TEXT], needs[SHAPE_TEXT];
+        if (!state || shape_equal(state->shape, need)) continue;
+        return import_error(import, STATUS_SHAPE,
+                            "its first %s has the shape %s, and needs %s. HINT: an LSTM with a "
+                            "projection (proj_size) has no ONNX operator",
+                            names[i], shape_text(state->shape, has), shape_text(need, needs));
+    }
+    return STATUS_OK;
+}
+
 // ---- its weights --------------------------------------------------------------------------------
 static bool is_stored(const Value *value) {
     return !value || (value->stored && value->kind != VALUE_RUN && onnx_is_float(value->type));
@@ -174,7 +193,8 @@ static Status build(Import *import, const Node *node, Step *step) {
     recurrent->reverse[0] = attribute_is(node, "direction", "reverse", false);
     recurrent->reverse[1] = true;
     recurrent->layout = (int)attribute_int(node, "layout", 0);
-    if (check(import, node, recurrent) || check_weights(import, node, recurrent))
+    if (check(import, node, recurrent) || check_weights(import, node, recurrent) ||
+        check_states(import, node, recurrent))
         return error_status();
     for (int i = IN_W; i <= IN_B; i++)
         if (!is_stored(node_input(import, node, i))) recurrent->whole = true;

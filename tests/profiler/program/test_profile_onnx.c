@@ -209,6 +209,22 @@ START_TEST(a_file_that_exists_is_a_file) {
     snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input z=%s",
              zeros_file("z=4.npy", SHAPE(3, 6)));
     ck_assert_int_eq(batch_of(arguments), 3);
+    snprintf(arguments, sizeof arguments, OPEN "signs.onnx --device meta --input a=b=%s",
+             zeros_file("z=4.npy", SHAPE(4, 6))); // its input is called "a=b"
+    ck_assert_int_eq(batch_of(arguments), 4);
+    ck_assert_int_eq(batch_of(OPEN "signs.onnx --device meta --input a=b=5x6"), 5);
+    work_folder_end();
+}
+END_TEST
+
+// A path that looks like a flag, and a file for the program that takes none.
+START_TEST(a_file_in_the_wrong_place_is_told_where_to_go) {
+    work_folder_begin();
+    work_folder_run("cp \"$OLDPWD\"/" OPEN "fixed.onnx ./-qx.onnx; cp ./-qx.onnx x.onnx\n"
+                    "not profile_model -qx.onnx 2> dashed; not profile_mlp x.onnx 2> other\n"
+                    "grep -q '^profile_model: -qx.onnx: .* write ./-qx.onnx$' dashed\n"
+                    "grep -q '^profile_mlp: x.onnx: .* profile_model profiles files$' other\n"
+                    "profile_model ./-qx.onnx --device meta > report");
     work_folder_end();
 }
 END_TEST
@@ -288,6 +304,7 @@ int main(void) {
                                  {a_sample_more_is_known_where_the_file_leaves_it_open, 0},
                                  {what_does_not_fit_is_refused_in_one_line,
                                   sizeof wrong / sizeof wrong[0]},
+                                 {a_file_in_the_wrong_place_is_told_where_to_go, 0},
                                  {a_file_that_exists_is_a_file, 0},
                                  {inputs_of_another_command_replace_the_first_ones, 0},
                                  {numbers_of_a_file_decide_and_it_is_said, DECIDED},
