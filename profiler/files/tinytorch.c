@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/base/json_writer.h"
+#include "profiler/measure/profile_words.h"
 #include "profiler/report/preset.h"
 #include "tensor/given.h"
 
@@ -175,7 +176,7 @@ static void write_backward(JsonWriter *json, const Forward *forward) {
 // Excludes the loss and ops outside layers: TinyTorch profiles models.
 static bool is_of_model(const ProfileLayer *layer) {
     return layer->phase[REPORT_FORWARD].ops > 0 && strcmp(layer->path, "loss") != 0 &&
-           strcmp(layer->path, "(model)") != 0;
+           !profile_is_outside(layer);
 }
 
 static void write_layer(JsonWriter *json, const Profile *profile, int index) {

@@ -7,9 +7,14 @@
 
 enum { BOUND_WIDTH = 11 };
 
+bool profile_is_outside(const ProfileLayer *layer) {
+    return strcmp(layer->path, "(model)") == 0 && !layer->type[0];
+}
+
 Text profile_layer_title(const Profile *profile, const ProfileLayer *layer) {
     Text name = {""};
-    if (strcmp(layer->path, "(model)") == 0 && profile->optimizer[0])
+    bool updates = layer->phase[REPORT_FORWARD].ops == 0 && layer->phase[REPORT_BACKWARD].ops == 0;
+    if (profile_is_outside(layer) && profile->optimizer[0] && updates)
         snprintf(name.s, sizeof(name.s), strlen(profile->optimizer) > 5 ? "%s" : "%s update",
                  profile->optimizer);
     else if (strcmp(layer->path, "loss") == 0 && strcmp(layer->type, "CrossEntropy") == 0)

@@ -6,6 +6,9 @@
 #include "profiler/base/text.h"
 #include "profiler/measure/profile.h"
 
+// True for the place of ops outside any layer; a model that is one layer has the path "(model)",
+// too.
+bool profile_is_outside(const ProfileLayer *layer);
 // A layer's name in reports: its path; ops outside any layer are the optimizer's update.
 Text profile_layer_title(const Profile *profile, const ProfileLayer *layer);
 // "fc1 784->512" in at most `width` columns; a path that is too long is shortened: "l1.0.conv1" for

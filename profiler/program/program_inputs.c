@@ -109,6 +109,7 @@ Status inputs_check(const Inputs *told, const OnnxModel *about, const char *file
         snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "", about->inputs[i].name);
     }
     return error_set(STATUS_INVALID_ARGUMENT,
-                     "--input: %d are given, and %d fit %s, whose inputs are %s", told->n, used,
-                     file, names);
+                     "--input: %d are given, and %d fit %s, whose inputs are %s. HINT: stored "
+                     "numbers are no inputs",
+                     told->n, used, file, names);
 }

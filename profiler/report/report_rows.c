@@ -165,7 +165,7 @@ int report_rows(const Profile *profile, int width, ReportRow rows[REPORT_MOST_RO
             rows[r].label = label_of(profile, &groups[r], counts[r], width);
         else
             snprintf(rows[r].label.s, sizeof(rows[r].label.s), "%d others", others);
-        bool layer = r == n || strcmp(groups[r].first->path, "(model)") != 0;
+        bool layer = r == n || !profile_is_outside(groups[r].first);
         if (layer) rows[r].parameters = text_short_count(parameters[r]);
         finish_row(&rows[r]);
     }

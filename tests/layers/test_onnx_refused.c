@@ -37,6 +37,9 @@ START_TEST(hostile_files_are_refused) {
                  {"bad_twice", STATUS_FORMAT, "\"y\" is computed twice"},
                  {"bad_output", STATUS_FORMAT, "\"y\" is computed by no node"},
                  {"learned_whole_sums", STATUS_NOT_IMPLEMENTED, "which would round int16 numbers"},
+                 {"learned_spread_mean", STATUS_NOT_IMPLEMENTED, "its dilations are not 1"},
+                 {"learned_whole_pool", STATUS_NOT_IMPLEMENTED,
+                  "its input \"x\" is uint8, and only reals are read here"},
                  {"learned_projected", STATUS_SHAPE,
                   "its first cell has the shape (1, 2, 8), and needs (1, 2, 3)"},
                  {"bad_axes", STATUS_FORMAT, "it has not one size or scale for each of its"}};

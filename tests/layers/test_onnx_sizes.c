@@ -217,7 +217,7 @@ static const struct {
     {4, false, false, false, {-1}, 1, SHAPE_SCALAR, "HINT: other numbers in --input n=FILE.npy"},
     {4, false, false, false, {7}, 1, SHAPE_SCALAR, "(4, 12) cannot become (7, 6). HINT: other"},
     {4, true, false, false, {6}, 1, SHAPE_SCALAR, "for the batch that they were told with"},
-    {4, false, true, false, {6}, 1, SHAPE_SCALAR, "takes int64, and the numbers told of it are"},
+    {4, false, true, false, {6}, 1, SHAPE_SCALAR, "is int8, and the numbers told of it are reals"},
     {4, false, false, false, {6, 1}, 2, SHAPE_SCALAR, "the size 1 as dimension 0, not 2"},
     {4, false, false, false, {128}, 1, SHAPE_SCALAR, "128 is told of input \"n\", and is no int8"},
     {4, false, false, false, {-129}, 1, SHAPE_SCALAR, "-129 is told of input \"n\""},

@@ -35,11 +35,11 @@ Status import_give(Import *import, Value *value, const Tensor *numbers) {
                          import->path, value->name);
     if ((DType)numbers->dtype != wanted)
         return error_set(STATUS_DTYPE,
-                         "onnx: %s: input \"%s\" takes %s, and the numbers told of it are %s. "
+                         "onnx: %s: input \"%s\" is %s, and the numbers told of it are %s. "
                          "HINT: numbers.astype(\"%s\")",
-                         import->path, value->name, dtype_name(wanted),
-                         dtype_name((DType)numbers->dtype),
-                         wanted == DTYPE_INT64 ? "int64" : "float32");
+                         import->path, value->name, onnx_type_name(value->type),
+                         numbers->dtype == DTYPE_INT64 ? "whole numbers" : "reals",
+                         wanted == DTYPE_INT64 ? onnx_type_name(value->type) : "float32");
     if (!shape_equal(numbers->shape, value->shape)) {
         char told[SHAPE_TEXT], has[SHAPE_TEXT];
         if (import->options->other_batch) return STATUS_OK; // for another batch
@@ -212,5 +212,6 @@ void import_blame_given(const Import *import) {
     while (length > 0 && (said[length - 1] == ' ' || said[length - 1] == '.'))
         said[--length] = '\0';
     error_clear();
-    error_set(status, "%.*s. HINT: other numbers in%s, which decide here", 400, said, inputs);
+    error_set(status, "%.*s. HINT: other numbers in%s; those given lead to this", 400, said,
+              inputs);
 }

@@ -42,11 +42,9 @@ static const char *counted(int64_t n, char text[32]) {
 
 // Formats "stored numbers a, b and 3 more".
 static void title(const char *what, const Names *names, char text[320]) {
-    int more = names->count - MOST_NAMED;
-    if (more > 0)
-        snprintf(text, 320, "%s %s and %d more", what, names->text, more);
-    else
-        snprintf(text, 320, "%s%s%s", what, names->used ? " " : "", names->text);
+    int more = names->count - MOST_NAMED, n;
+    n = snprintf(text, 320, "%s%s%s", what, names->used ? " " : "", names->text);
+    if (more > 0) snprintf(text + n, 320 - (size_t)n, " and %d more", more);
 }
 
 // ---- classifying values -----------------------------------------------------------------------
@@ -170,14 +168,18 @@ static void sort_value(Import *import, Value *value, const Use *use, Guesses *gu
     else if (value->folded && runs && !value->path)
         add_name(&guesses->merged, value->name, n);
     else if (value->folded && runs &&
-             (!use->weight || value->stored->n_dims == 1 || is_made_again(import, value)))
+             (!use->weight || value->cut || value->stored->n_dims == 1 ||
+              is_made_again(import, value)))
         add_name(&guesses->made, value->path, n);
     bool result = value->initial && value->name[0] == '/' && !strstr(value->name, "/Constant");
     if (learned && runs && use->weight && (result || onnx_name_is_lost(value->name)))
         add_name(&guesses->nameless, value->name, n);
     if ((import->recorded && !is_quantised(value)) || value->twin >= 0) return;
     const char *path = value_path(value); // a buffer may have it, when used as a weight, too
-    bool odd = path ? guesses->torch && !onnx_name_is_layers(path) : learned_is_held(value);
+    bool named = path && onnx_name_is_layers(path); // else it may be a mask that is moved
+    bool odd = path
+                   ? !named && (guesses->torch || (value->moved && value_is_formula(import, value)))
+                   : learned_is_held(value);
     if (learned && runs && (odd || (!use->weight && !value->placed)))
         add_name(&guesses->learned, path ? path : value->name, n);
     else if (learned && runs && !import->recorded && is_nameless(value))
@@ -200,8 +202,8 @@ static void note_inputs(const Import *import, Guesses *guesses) {
 // Says what was guessed, and the number of parameters if the guess is wrong.
 static void say_guesses(Import *import, const Guesses *guesses) {
     int64_t all = import->about->parameters;
-    const Names copies = {.count = guesses->copies > 0}, shared = {.count = guesses->shared > 0};
-    const Names equal = {.count = guesses->equal > 0};
+    const Names copies = {.count = guesses->copies > 0}, shared = {.count = guesses->shared > 0},
+                equal = {.count = guesses->equal > 0};
     const struct {
         const Names *of;
         const char *what, *taken, *if_wrong;
@@ -231,20 +233,21 @@ static void say_guesses(Import *import, const Guesses *guesses) {
 }
 
 static void say_certain(Import *import, const Guesses *guesses) {
+    static const char made[] = "as they are stored; of how many they were made is not in the file";
     char what[320], here[32];
     const struct {
         const Names *of;
         const char *what, *taken, *how;
-    } certain[] = {
-        {&guesses->computed, "constants that the exporter computed from", "no parameters",
-         "not counted"},
-        {&guesses->merged, "weights that the exporter computed from several:", "parameters",
-         "as they are stored"},
-        {&guesses->nameless, "weights that the exporter computed, mostly with a folded norm:",
-         "parameters", "as they are stored"},
-        {&guesses->made, "what the exporter made of", "parameters", "as they are stored"},
-        {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
-        {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
+    } certain[] = {{&guesses->computed, "constants that the exporter computed from",
+                    "no parameters", "not counted"},
+                   {&guesses->merged,
+                    "weights that the exporter computed from several:", "parameters", made},
+                   {&guesses->nameless,
+                    "weights that the exporter computed, mostly with a folded norm:", "parameters",
+                    "as they are stored"},
+                   {&guesses->made, "what the exporter made of", "parameters", made},
+                   {&guesses->unread, "what is stored as", "read by nobody", "not counted"},
+                   {&guesses->lost, "what is stored as", "it leads to no output", "not counted"}};
     if (guesses->loose.count > 0)
         import_assume(import, "which stored numbers are parameters",
                       "those that layers read as weights: %s; the file has no record of them, so "
@@ -252,8 +255,7 @@ static void say_certain(Import *import, const Guesses *guesses) {
                       counted(import->about->parameters, here));
     title("the recorded parameters", &guesses->nowhere, what);
     if (guesses->nowhere.count > 0)
-        import_assume(import, what,
-                      "not in the file by name (unused, shared, or folded away): sizes unknown");
+        import_assume(import, what, "not in the file by name (unused, shared, folded): no sizes");
     for (size_t i = 0; i < sizeof certain / sizeof certain[0]; i++) {
         if (certain[i].of->count == 0) continue;
         title(certain[i].what, certain[i].of, what);
@@ -282,12 +284,13 @@ Status import_guesses(Import *import) {
         int at = 0;
         for (char *name; (name = told_unclaimed(import, &at)) != NULL; memory_free(name))
             add_name(&guesses->nowhere, name, 0);
-        import->about->parameters_guessed =
-            onnx_sum(onnx_sum(onnx_sum(guesses->learned.numbers, guesses->fixed.numbers),
-                              onnx_sum(guesses->loose.numbers, guesses->merged.numbers)),
-                     onnx_sum(onnx_sum(guesses->copies, guesses->shared),
-                              onnx_sum(guesses->second.numbers,
-                                       onnx_sum(guesses->inputs.numbers, guesses->equal))));
+        const Names *const parts[] = {&guesses->learned, &guesses->fixed, &guesses->loose,
+                                      &guesses->merged,  &guesses->made,  &guesses->second,
+                                      &guesses->inputs};
+        int64_t guessed = onnx_sum(guesses->equal, onnx_sum(guesses->copies, guesses->shared));
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            guessed = onnx_sum(guessed, parts[i]->numbers);
+        import->about->parameters_guessed = guessed;
         if (!error_pending()) say_guesses(import, guesses);
         if (!error_pending()) say_certain(import, guesses);
     }

@@ -82,6 +82,7 @@ typedef struct Value {
     bool is_state;                    // running statistics: no gradient
     bool fixed;                       // the record, or its use, says that it is no parameter
     bool folded;                      // the exporter computed it from recorded parameters
+    bool cut;                         // from one, of which it may hold a part, or copies
     bool placed;                      // it reaches a place for weights, before anything that runs
     bool moved;                       // and through other nodes
     bool reaches;                     // it reaches numbers that are computed when the model runs
@@ -338,6 +339,7 @@ Conv2dOptions onnx_conv_options(const Sides *sides, int64_t groups);
 Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides);
 // For three dimensions after the channels (op_volumes.c): set params and the step's operator.
 Status volume_conv(Import *import, const Node *node, Step *step, Shape in, Shape weight);
+Status pool_refuse_dilation(const Import *import); // of an average
 Status volume_pool(Import *import, const Node *node, Step *step, Shape in);
 // Reads the attributes for inputs with one or two dimensions after the channels, and their kernel.
 Status sides_read(Import *import, const Node *node, Shape in, const int64_t kernel[], Sides *sides);
@@ -425,6 +427,7 @@ bool onnx_name_is_layers(const char *name); // "fc.weight": what PyTorch's layer
 bool onnx_name_has_word(const char *name);  // "dense/bias": it may be a parameter's
 bool onnx_name_ends_as_weight(const char *name); // "net/ln/gamma"
 bool onnx_name_is_lost(const char *name);        // "onnx::Conv_193": of what an exporter computed
+bool onnx_name_is_turned(const char *name);      // of all numbers in another shape: "permute_1"
 bool onnx_name_is_moved(const char *name);       // of rows that an operator picked: "embedding_1"
 bool onnx_name_is_computed(const char *name);    // of computed, not learned, numbers: "arange_2"
 Status import_paths(Import *import);             // sets the paths of steps

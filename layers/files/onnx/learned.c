@@ -143,7 +143,8 @@ static bool is_read_as_reals(const Node *node, size_t input) {
 typedef struct Way {
     bool running;    // known only when the model runs
     bool moved;      // it reaches a place for weights through another node
-    int64_t numbers; // of the largest value that it is computed from; parameters: INT64_MAX
+    bool learned;    // it is computed from a parameter
+    int64_t numbers; // of the largest value that it is computed from
 } Way;
 
 static void find_running(const Import *import, Way ways[]) {
@@ -151,7 +152,7 @@ static void find_running(const Import *import, Way ways[]) {
         const Value *value = import->values[i];
         ways[i].running = value->kind == VALUE_RUN;
         ways[i].numbers = value->stored ? shape_numel(value->shape) : 0;
-        if (value->kind == VALUE_PARAMETER) ways[i].numbers = INT64_MAX;
+        ways[i].learned = value->kind == VALUE_PARAMETER;
     }
     for (size_t i = 0; i < import->graph->n_node; i++) {
         const Node *node = import->graph->node[i];
@@ -162,26 +163,32 @@ static void find_running(const Import *import, Way ways[]) {
         const Onnx__Attribute *a = holds ? node->attribute[0] : NULL;
         size_t n = !a ? 0 : a->t ? a->t->n_float_data + a->t->raw_data.len / 4 : a->n_floats;
         int64_t most = (int64_t)n;
+        bool learned = false;
         for (size_t k = 0; k < node->n_input && !shape; k++) {
             int at = import_find(import, node->input[k]);
             runs = runs || (at >= 0 && ways[at].running);
             if (at >= 0 && ways[at].numbers > most) most = ways[at].numbers;
+            learned = learned || (at >= 0 && ways[at].learned);
         }
         for (size_t k = 0; k < node->n_output; k++) {
             int at = import_find(import, node->output[k]);
             if (at < 0) continue;
             ways[at].running = ways[at].running || runs;
             ways[at].numbers = most;
+            ways[at].learned = ways[at].learned || learned;
         }
     }
 }
 
-// True if the input only scales or shifts a weight, as the norms of its rows do.
+// True if the input only scales or shifts a weight, as the norms of its rows do: it has fewer
+// numbers, or as many as a parameter. Of two parameters each is one.
 static bool is_factor(const Import *import, const Node *node, size_t input, const Way ways[]) {
     if (node->n_input != 2 || !is_among(node->op_type, " Mul Div Add Sub ")) return false;
     int at = import_find(import, node->input[input]);
     int other = import_find(import, node->input[1 - input]);
-    return other >= 0 && ways[at].numbers < ways[other].numbers;
+    if (other < 0 || (ways[at].learned && ways[other].learned)) return false;
+    int64_t own = ways[at].numbers, all = ways[other].numbers;
+    return own < all || (own == all && ways[other].learned);
 }
 
 // Marks the inputs of a node that reach a place for weights, or numbers that are computed when the

@@ -69,7 +69,7 @@ static Status describe_outputs(Import *import) {
             return error_set(
                 STATUS_NOT_IMPLEMENTED,
                 "onnx: %s: its output \"%s\" is behind an operator that is missing, %s, "
-                "and the file does not say what shape that gives. HINT: "
+                "and the file does not say what shapes lie between. HINT: "
                 "onnx.shape_inference.infer_shapes",
                 import->path, name, about->missing[0].name);
         if (!value || value->kind == VALUE_UNKNOWN)
@@ -94,14 +94,16 @@ static void describe_inputs(Import *import) {
     for (int i = 0; i < about->n_inputs && decided; i++) about->inputs[i].batched = false;
 }
 
-// Notes that floats of another precision are computed in float32, and that casts do not round.
+// Notes that floats of another precision are kept and computed in float32, and that casts do not
+// round.
 static Status note_precision(Import *import) {
     static const int types[] = {ONNX_FLOAT16, ONNX_BFLOAT16, ONNX_DOUBLE};
     bool seen[sizeof types / sizeof types[0]] = {false};
     for (int i = 0; i < import->n_values; i++) {
         const Value *value = import->values[i];
         bool early = value->kind == VALUE_CONSTANT && !value->stored && !value->initial;
-        bool computed = value->kind == VALUE_RUN || value->alias >= 0 || early;
+        bool computed = value->kind == VALUE_RUN || value->alias >= 0 || early ||
+                        value->kind == VALUE_PARAMETER;
         for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
             seen[k] = seen[k] || (computed && value->type == types[k]);
     }

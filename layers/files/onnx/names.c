@@ -42,6 +42,13 @@ static bool is_moved_by_op(const char *name) {
     return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
 }
 
+bool onnx_name_is_turned(const char *name) {
+    static const char *const ops[] = {"t",     "transpose",  "permute", "view",    "reshape",
+                                      "clone", "contiguous", "squeeze", "to",      "unsqueeze",
+                                      "flip",  "roll",       "val",     "_to_copy"};
+    return is_numbered(name, ops, sizeof ops / sizeof ops[0]);
+}
+
 bool onnx_name_is_moved(const char *name) {
     static const char *const ops[] = {"embedding", "index", "select", "slice", "gather"};
     return is_numbered(name, ops, sizeof ops / sizeof ops[0]);

@@ -68,13 +68,37 @@ static Status try_step(Import *import, Step *step) {
     return error_status();
 }
 
-// Puts the node's name in front of an op's error.
-static Status name_node(const Import *import) {
+// The node's first input that is not of reals; NULL: none.
+static const Value *first_not_real(Import *import, const Node *node) {
+    for (size_t i = 0; i < node->n_input; i++) {
+        const Value *value = node_input(import, node, (int)i);
+        if (value && !onnx_is_float(value->type)) return value;
+    }
+    return NULL;
+}
+
+// Puts the node's name in front of an op's error, and says it in the file's words.
+static Status name_node(Import *import, const Node *node) {
     char said[512];
     Status status = error_status();
     if (!status || strncmp(error_message(), "onnx: ", 6) == 0) return status;
     snprintf(said, sizeof said, "%s", error_message());
+    bool reals = status == STATUS_DTYPE && strstr(said, "it takes float32");
+    const Value *whole = reals ? first_not_real(import, node) : NULL;
     error_clear();
+    if (whole)
+        return error_set(
+            STATUS_NOT_IMPLEMENTED,
+            "onnx: %s: its input \"%s\" is %s, and only reals are read here. HINT: a Cast "
+            "to float32 before it",
+            import->text, whole->name, onnx_type_name(whole->type));
+    char *hint =
+        status == STATUS_SHAPE && import->options->batch > 1 ? strstr(said, " HINT: ") : NULL;
+    if (hint)
+        return error_set(status,
+                         "onnx: %s: %.*s HINT: the file may fix its batch, and %lld is told; leave "
+                         "that out, or export the model with an open batch",
+                         import->text, (int)(hint - said), said, (long long)import->options->batch);
     return error_set(status, "onnx: %s: %s", import->text, said);
 }
 
@@ -238,5 +262,5 @@ Status import_node(Import *import, const Node *node) {
         bool again = value && value->kind != VALUE_RUN && (value->stored || !value->held);
         if (value && --value->uses == 0 && again) value_drop(import, value);
     }
-    return name_node(import);
+    return name_node(import, node);
 }

@@ -63,6 +63,12 @@ Pool2dOptions onnx_pool_options(const Node *node, const Sides *sides) {
                            .exclude_pad = excludes_pad(node)};
 }
 
+Status pool_refuse_dilation(const Import *import) {
+    return import_error(import, STATUS_NOT_IMPLEMENTED,
+                        "its dilations are not 1, which is what is read of an average. HINT: "
+                        "export the model without them");
+}
+
 static Status build_pool(Import *import, const Node *node, Step *step) {
     const Value *in = node_input(import, node, 0);
     int dims = in ? in->shape.ndim - 2 : 0;
@@ -87,9 +93,7 @@ static Status build_pool(Import *import, const Node *node, Step *step) {
     sides_same(node, in->shape, dims, &sides);
     bool average = strcmp(node->op_type, "AveragePool") == 0;
     if (average && (sides.dilation[0] != 1 || sides.dilation[1] != 1))
-        return import_error(import, STATUS_NOT_IMPLEMENTED,
-                            "its dilations are not 1, which is what is read of an average. HINT: "
-                            "export the model without them");
+        return pool_refuse_dilation(import);
     step->params.pool.flat = dims == 1;
     step->params.pool.pad.value = average ? 0.0f : -INFINITY;
     bool ceil = attribute_int(node, "ceil_mode", 0) != 0;

@@ -211,6 +211,10 @@ Status volume_pool(Import *import, const Node *node, Step *step, Shape in) {
     bool average = strcmp(node->op_type, "AveragePool") == 0;
     if (attribute_ints(node, "kernel_shape", kernel, DIMS) != DIMS)
         return import_error(import, STATUS_FORMAT, "it has no kernel_shape of 3 dimensions");
+    int64_t dilations[DIMS] = {1, 1, 1};
+    attribute_ints(node, "dilations", dilations, DIMS);
+    for (int i = 0; i < DIMS && average; i++)
+        if (dilations[i] != 1) return pool_refuse_dilation(import);
     if (read_window(import, node, in, kernel, &sides, volume)) return error_status();
     volume->pool = onnx_pool_options(node, &sides);
     step->op = average ? &average3d : &max3d;

@@ -232,6 +232,7 @@ static Status apply(Import *import, Value *value, const char *names) {
     bool whole = parameters == 1 && picked && !apart && onnx_is_float(value->type) &&
                  is_rearranged(import, value);
     value->kind = whole ? VALUE_PARAMETER : VALUE_CONSTANT;
+    value->cut = parameters == 1 && !(whole && onnx_name_is_turned(value->name));
     if (whole != learned) learned_count(import, whole ? n : -n);
     return error_status();
 }

@@ -146,6 +146,8 @@ static const ProgramRefusal wrong[] = {
     {OPEN "image.onnx", "\"H\", \"W\"", "--size H=224 --size W=224", 2},
     {OPEN "texts.onnx --input ids=4x32 --input ctx=4x16", "input \"ids\"", "input \"ctx\"", 2},
     {OPEN "fixed.onnx --batch 8", "--batch 8", "dynamic_shapes={\"x\"", 2},
+    {OPEN "flat.onnx --batch 4", "(1, 24), (6, 3): inner sizes 24 and 6 differ",
+     "the file may fix its batch, and 4 is told", 2},
     {OPEN "texts.onnx --size seq", "--size seq", "as seq=128", 2},
     {OPEN "texts.onnx --size seq=", "--size seq=", "as seq=128", 2},
     {OPEN "texts.onnx --size seq=-1", "--size seq=-1", "as seq=128", 2},
@@ -161,104 +163,6 @@ static const ProgramRefusal wrong[] = {
 
 START_TEST(what_does_not_fit_is_refused_in_one_line) {
     program_refuses("profile_model", &wrong[_i]);
-}
-END_TEST
-
-// ---- files by their names ----------------------------------------------------------------------
-static const char *copy_of(const char *from, const char *to) {
-    static char bytes[1 << 14];
-    FILE *file = fopen(from, "rb");
-    ck_assert_ptr_nonnull(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    return byte_file_put(to, bytes, size);
-}
-
-static const char *zeros_file(const char *name, Shape shape) {
-    Tensor *x = tensor_zeros_new(shape);
-    ck_assert_int_eq(npy_write(x, byte_file_path(name)), STATUS_OK);
-    tensor_free(x);
-    return byte_file_path(name);
-}
-
-static int64_t batch_of(const char *arguments) {
-    json_t *document = document_of("profile_model", arguments);
-    int64_t batch = document_integer(document, "model.batch");
-    json_decref(document);
-    return batch;
-}
-
-// An existing file is a file, whatever characters its name has.
-START_TEST(a_file_that_exists_is_a_file) {
-    static const char *const names[] = {"net@2.onnx", "model(1).onnx", "Linear(3,4)@1x3.onnx",
-                                        "NET.ONNX"};
-    char arguments[400];
-    work_folder_begin();
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(arguments, sizeof arguments, "%s --device meta",
-                 copy_of(OPEN "fixed.onnx", names[i]));
-        ck_assert_int_eq(batch_of(arguments), 1);
-    }
-    ck_assert_int_eq(batch_of(OPEN "later.onnx --device meta --batch 7"), 7);
-    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input x=2x6 --input %s",
-             zeros_file("z.npy", SHAPE(3, 6))); // for the input without a name
-    ck_assert_int_eq(batch_of(arguments), 2);
-    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input %s",
-             zeros_file("z=4.npy", SHAPE(2, 6)));
-    ck_assert_int_eq(batch_of(arguments), 2);
-    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --input z=%s",
-             zeros_file("z=4.npy", SHAPE(3, 6)));
-    ck_assert_int_eq(batch_of(arguments), 3);
-    snprintf(arguments, sizeof arguments, OPEN "signs.onnx --device meta --input a=b=%s",
-             zeros_file("z=4.npy", SHAPE(4, 6))); // its input is called "a=b"
-    ck_assert_int_eq(batch_of(arguments), 4);
-    ck_assert_int_eq(batch_of(OPEN "signs.onnx --device meta --input a=b=5x6"), 5);
-    work_folder_end();
-}
-END_TEST
-
-// A path that looks like a flag, and a file for the program that takes none.
-START_TEST(a_file_in_the_wrong_place_is_told_where_to_go) {
-    work_folder_begin();
-    work_folder_run("cp \"$OLDPWD\"/" OPEN "fixed.onnx ./-qx.onnx; cp ./-qx.onnx x.onnx\n"
-                    "not profile_model -qx.onnx 2> dashed; not profile_mlp x.onnx 2> other\n"
-                    "grep -q '^profile_model: -qx.onnx: .* write ./-qx.onnx$' dashed\n"
-                    "grep -q '^profile_mlp: x.onnx: .* profile_model profiles files$' other\n"
-                    "profile_model ./-qx.onnx --device meta > report");
-    work_folder_end();
-}
-END_TEST
-
-// Inputs of another command replace the first's, by name or by place; typed inputs likewise replace
-// those of a file of options.
-START_TEST(inputs_of_another_command_replace_the_first_ones) {
-    char arguments[600], two[200], three[200];
-    work_folder_begin();
-    snprintf(two, sizeof two, "%s", zeros_file("two.npy", SHAPE(2, 6)));
-    snprintf(three, sizeof three, "%s", zeros_file("three.npy", SHAPE(3, 6)));
-    const char *commands[] = {
-        OPEN "texts.onnx --input ids=2x5 --against --input=ids=3x5",
-        OPEN "listed.onnx --input %s --against --input=%s",
-        OPEN "listed.onnx --input=%s --input %s --against --input=%s",
-        OPEN "listed.onnx --inp %s --against --input=%s",
-    };
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        snprintf(arguments, sizeof arguments, commands[i], two, i == 2 ? two : three, three);
-        strcat(arguments, " --device meta");
-        ProgramRun got = run(arguments);
-        ck_assert_msg(got.status == 0 && !got.err[0] && strstr(got.out, "total_flops"), "%s%s",
-                      got.out, got.err);
-        program_run_free(&got);
-    }
-    int length = snprintf(arguments, sizeof arguments, "input = %s\n", two);
-    char config[200];
-    snprintf(config, sizeof config, "%s", byte_file_put("c.txt", arguments, (size_t)length));
-    snprintf(arguments, sizeof arguments, OPEN "listed.onnx --device meta --config %s", config);
-    ck_assert_int_eq(batch_of(arguments), 2);
-    strcat(arguments, " --input ");
-    strcat(arguments, three);
-    ck_assert_int_eq(batch_of(arguments), 3);
-    work_folder_end();
 }
 END_TEST
 
@@ -304,9 +208,6 @@ int main(void) {
                                  {a_sample_more_is_known_where_the_file_leaves_it_open, 0},
                                  {what_does_not_fit_is_refused_in_one_line,
                                   sizeof wrong / sizeof wrong[0]},
-                                 {a_file_in_the_wrong_place_is_told_where_to_go, 0},
-                                 {a_file_that_exists_is_a_file, 0},
-                                 {inputs_of_another_command_replace_the_first_ones, 0},
                                  {numbers_of_a_file_decide_and_it_is_said, DECIDED},
                                  {NULL, 0}};
     return harness_main("profile_onnx", tests);
